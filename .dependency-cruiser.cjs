@@ -1,0 +1,48 @@
+/** The arrows of the house run one way: extension, cli, interop -> trainer -> env -> trajectory. */
+module.exports = {
+  forbidden: [
+    {
+      name: 'trajectory-is-the-ground-floor',
+      severity: 'error',
+      from: { path: '^src/trajectory' },
+      to: { path: '^src/(?!trajectory)' },
+    },
+    {
+      name: 'env-knows-no-trainer',
+      severity: 'error',
+      from: { path: '^src/env' },
+      to: { path: '^src/(?!env|trajectory)' },
+    },
+    {
+      name: 'trainer-knows-no-user-interface',
+      severity: 'error',
+      from: { path: '^src/trainer' },
+      to: { path: '^src/(?!trainer|env|trajectory)' },
+    },
+    {
+      name: 'upper-rooms-are-apart',
+      severity: 'error',
+      from: { path: '^src/(cli|extension|interop)/' },
+      to: { path: '^src/(cli|extension|interop)/', pathNot: '^src/$1/' },
+    },
+    {
+      name: 'extension-stays-out-of-the-engine',
+      severity: 'error',
+      comment: "The extension reaches training through the background process's protocol and the run directory.",
+      from: { path: '^src/extension' },
+      to: { path: '^src/trainer/(graph|model|rollout|algorithm|data)' },
+    },
+    {
+      name: 'only-the-extension-imports-vscode',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/extension' },
+      to: { path: '^vscode$' },
+    },
+    { name: 'no-circles', severity: 'error', from: { path: '^src' }, to: { circular: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
+};

@@ -1,0 +1,30 @@
+import type { AssistantMessage, SystemMessage, ToolMessage, ToolSchema, UserMessage } from '../trajectory/message.js';
+import type { EpisodeStatistics, StopReason } from '../trajectory/trajectory.js';
+import type { FileChange } from './workspace/workspace.js';
+
+export interface EpisodeLimits {
+  readonly maxTurns: number;
+  readonly commandTimeoutMs: number;
+  readonly testTimeoutMs: number;
+  /** Observations are cut in the middle to this many characters. */
+  readonly observationCharacters: number;
+}
+
+export interface EpisodeStep {
+  readonly observations: readonly ToolMessage[];
+  /** Not null where the episode is over: submitted, no tool call, turn limit. */
+  readonly stopReason: StopReason | null;
+}
+
+/** One play of a task: reset by `startEpisode`, then `step` until it stops, then `changes` for the grade. */
+export interface Episode {
+  readonly prompt: readonly [SystemMessage, UserMessage];
+  readonly tools: readonly ToolSchema[];
+  /** Plays one assistant message. A bad call is answered and counted; only a failing machine throws (`infrastructure`). */
+  step(message: AssistantMessage, signal?: AbortSignal): Promise<EpisodeStep>;
+  /** What the policy changed so far, tests and configuration of tests included. */
+  changes(): Promise<FileChange[]>;
+  /** Counters so far; tokens are the caller's to fill. */
+  statistics(): Omit<EpisodeStatistics, 'sampledTokens' | 'totalTokens'>;
+  dispose(): Promise<void>;
+}

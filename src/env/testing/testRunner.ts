@@ -1,0 +1,47 @@
+import type { TestStatus } from '../../trajectory/grade.js';
+
+export interface TestResult {
+  /** Stable: `<file> > <suite> > <name>`; a repeated name gets ` #2`, ` #3`. File paths are relative to the repository root, with `/`. */
+  readonly id: string;
+  readonly file: string;
+  readonly name: string;
+  readonly status: Exclude<TestStatus, 'missing'>;
+  /** Why it failed: the assertion's message and the most useful stack lines, normalized; empty where it passed. */
+  readonly message: string;
+}
+
+export interface TestReport {
+  /** `no-tests`: it ran and found none. `crashed`: it ended without complete results. */
+  readonly outcome: 'completed' | 'no-tests' | 'crashed' | 'timed-out';
+  readonly results: readonly TestResult[];
+  /** Raw output of the runner, for people. */
+  readonly output: string;
+  readonly durationMs: number;
+}
+
+/** A runner found in a tree. `root` is the folder it is started in, relative to the tree. */
+export interface DetectedRunner {
+  readonly runner: TestRunner;
+  readonly root: string;
+  readonly testFiles: readonly string[];
+}
+
+/** One adapter a runner. Reads the runner's machine format, never its prose. */
+export interface TestRunner {
+  readonly name: string;
+  /** Null where this runner does not drive the tree's tests. */
+  detect(tree: string): Promise<DetectedRunner | null>;
+  /** Is this path (relative to the tree) a test or a file that configures tests, which the policy may not change? */
+  isTestFile(path: string): boolean;
+  /** The command that runs `files` (all of the detected ones where empty) and writes results under `resultsFolder`. */
+  command(
+    detected: DetectedRunner,
+    files: readonly string[],
+    resultsFolder: string,
+  ): {
+    readonly argv: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+  };
+  /** Parses what the run left under `resultsFolder` (a path on this machine). Null where results are incomplete. */
+  parse(resultsFolder: string, detected: DetectedRunner): Promise<readonly TestResult[] | null>;
+}

@@ -1,0 +1,26 @@
+import type { SandboxCommand, SandboxResult } from '../sandbox/sandbox.js';
+import type { TestReport } from '../testing/testRunner.js';
+
+/** One file as it was and as it is; null where it does not exist on that side. */
+export interface FileChange {
+  /** Relative to the repository root, with `/`. */
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** A clean tree for one episode (or one grading), with the sandbox around every command that runs in it. */
+export interface Workspace {
+  /** The tree on this machine. */
+  readonly root: string;
+  /** The tree's path as its commands see it. */
+  readonly mountPath: string;
+  readonly sandbox: string;
+  run(command: Omit<SandboxCommand, 'cwd'> & { cwd?: string }): Promise<SandboxResult>;
+  /** Runs the task's test files (or `files`). */
+  runTests(options?: { files?: readonly string[]; timeoutMs?: number; signal?: AbortSignal }): Promise<TestReport>;
+  /** Text files that differ from the start tree, sorted by path. Links, binaries, ignored files, `.git`: left out. */
+  changes(): Promise<FileChange[]>;
+  /** Deletes the tree. Safe to call twice. */
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,91 @@
+/**
+ * The files of a run directory, `.whetstone/runs/<id>/`: the only truth about a run.
+ *
+ *   config.json          RunConfig, written once
+ *   events.jsonl         RunEvent, append-only; a torn last line is ignored
+ *   trajectories.jsonl   one TrajectoryLine a trajectory, append-only
+ *   tokens.bin           blocks of ids, mask, log-probs, entropies, addressed by TrajectoryLine
+ *   learned.jsonl/.bin   what the learner found out about each trajectory (LearnedTokens)
+ *   checkpoints/step-000010/   Hugging Face layout, optimizer.safetensors, state.json; made by rename, so whole or absent
+ *   process.json         of the background process while it lives: pid, socket
+ *   log.txt              standard error of the background process
+ */
+import type { Settings } from './settings.js';
+
+export interface RunConfig {
+  readonly version: 1;
+  readonly runId: string;
+  readonly createdAt: string;
+  readonly repoRoot: string;
+  readonly headCommit: string;
+  readonly settings: Settings;
+  readonly taskIds: { readonly train: readonly string[]; readonly heldout: readonly string[] };
+  readonly sandbox: string;
+}
+
+export type RunStatus = 'running' | 'paused' | 'completed' | 'stopped' | 'failed' | 'interrupted';
+export type Stage = 'tasks' | 'evaluate-before' | 'warm-start' | 'train' | 'evaluate-after';
+
+export interface Evaluation {
+  readonly step: number;
+  readonly split: 'train' | 'heldout';
+  /** Wilson interval at 95 %. `n` counts episodes. */
+  readonly success: { readonly rate: number; readonly interval: readonly [number, number]; readonly n: number };
+  readonly meanReward: number;
+  readonly validCallRate: number;
+  readonly trajectoryIds: readonly string[];
+}
+
+export type RunEvent = { readonly at: string } & (
+  | { readonly type: 'started'; readonly pid: number; readonly resumedFromStep: number | null }
+  | { readonly type: 'stage'; readonly stage: Stage }
+  | {
+      readonly type: 'progress';
+      readonly stage: Stage;
+      readonly message: string;
+      readonly done: number;
+      readonly total: number;
+    }
+  | ({ readonly type: 'evaluation' } & Evaluation)
+  | {
+      readonly type: 'step';
+      readonly step: number;
+      /** By the names that TRL's users know: reward, reward_std, entropy, kl, clip_ratio/region_mean, ... */
+      readonly metrics: Readonly<Record<string, number>>;
+      readonly groups: readonly {
+        readonly taskId: string;
+        readonly trajectoryIds: readonly string[];
+        readonly advantages: readonly number[];
+      }[];
+    }
+  | { readonly type: 'checkpoint'; readonly step: number; readonly folder: string }
+  | { readonly type: 'paused' | 'resumed' }
+  | { readonly type: 'finished'; readonly status: 'completed' | 'stopped' | 'failed'; readonly message: string }
+);
+
+export interface RunSummary {
+  readonly id: string;
+  readonly folder: string;
+  /** `interrupted`: it never finished and its process is gone. */
+  readonly status: RunStatus;
+  readonly stage: Stage | null;
+  readonly step: number;
+  readonly steps: number;
+  readonly createdAt: string;
+  readonly message: string;
+}
+
+/** A trajectory without its tokens and messages: what lists and trees show. */
+export interface TrajectoryHeader {
+  readonly id: string;
+  readonly kind: 'rollout' | 'evaluation' | 'demonstration';
+  readonly step: number;
+  readonly taskId: string;
+  readonly sample: number;
+  readonly reward: number | null;
+  readonly resolved: boolean;
+  readonly stopReason: string;
+  readonly turns: number;
+  readonly infrastructureError: string | null;
+  readonly sandbox: string;
+}

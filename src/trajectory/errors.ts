@@ -1,0 +1,41 @@
+/** What kind of failure an error is; it decides the exit code of the command line and what a rollout records. */
+export type ErrorKind =
+  /** The user's input or surroundings are wrong: exit code 2. */
+  | 'bad-input'
+  /** The thing asked about failed: exit code 1. */
+  | 'failed'
+  /** The machine failed, not the policy: never graded as a reward of 0; exit code 1. */
+  | 'infrastructure'
+  /** Cancelled by the user or by a limit on the whole command; exit code 1. */
+  | 'cancelled';
+
+/** An error for a person: one line that says what and where, and a remedy that says how to mend it. */
+export class WhetstoneError extends Error {
+  constructor(
+    readonly kind: ErrorKind,
+    message: string,
+    readonly remedy: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+    this.name = 'WhetstoneError';
+  }
+
+  /** Exit code for the command line: 2 for bad input, 1 otherwise. */
+  get exitCode(): 1 | 2 {
+    return this.kind === 'bad-input' ? 2 : 1;
+  }
+
+  /** The single line that the command line prints. */
+  get line(): string {
+    return `${this.message.replace(/\s*\n\s*/g, ' ')} ${this.remedy.replace(/\s*\n\s*/g, ' ')}`.trim();
+  }
+}
+
+export const badInput = (message: string, remedy: string, cause?: unknown) =>
+  new WhetstoneError('bad-input', message, remedy, { cause });
+export const failed = (message: string, remedy: string, cause?: unknown) =>
+  new WhetstoneError('failed', message, remedy, { cause });
+export const infrastructure = (message: string, remedy: string, cause?: unknown) =>
+  new WhetstoneError('infrastructure', message, remedy, { cause });
+export const cancelled = (message = 'Cancelled.') => new WhetstoneError('cancelled', message, '');

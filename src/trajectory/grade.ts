@@ -1,0 +1,21 @@
+export type TestStatus = 'passed' | 'failed' | 'skipped' | 'missing';
+
+/** One component of a reward. `score` is in the component's own range; the composite is the weighted sum. */
+export interface RewardComponent {
+  readonly score: number;
+  readonly weight: number;
+  readonly reason?: string;
+}
+
+/** The whole breakdown of a graded episode. Every number is finite. */
+export interface Grade {
+  /** The composite: sum of score * weight over the components. */
+  readonly reward: number;
+  /** True where every FAIL_TO_PASS and every PASS_TO_PASS test passes. */
+  readonly resolved: boolean;
+  readonly components: Readonly<Record<string, RewardComponent>>;
+  /** The task's tests: in the start tree (`before`, known from the task) and in the graded tree (`after`). */
+  readonly tests: readonly { readonly id: string; readonly before: TestStatus; readonly after: TestStatus }[];
+  /** Patch similarity per file. */
+  readonly files: readonly { readonly path: string; readonly ratio: number }[];
+}

@@ -1,0 +1,74 @@
+import type { Grade } from './grade.js';
+import type { Message } from './message.js';
+import type { TaskSplit } from './task.js';
+
+/**
+ * A message node of the trajectory tree. Along a path from the root, the nodes' tokens laid end to end are exactly the
+ * ids that the policy saw and sampled. All arrays of a node are aligned with `tokenIds`.
+ */
+export interface TrajectoryNode {
+  /** Index of the parent in the trajectory's `nodes`; null at the root. */
+  readonly parent: number | null;
+  readonly message: Message;
+  /** Ids that this node adds: [tokens]. */
+  readonly tokenIds: Int32Array;
+  /** 1 where the policy sampled the token, 0 elsewhere: [tokens]. */
+  readonly actionMask: Uint8Array;
+  /** Sampler's log-probability; NaN where the token was not sampled: [tokens]. */
+  readonly logprobs: Float32Array;
+  /** Entropy in nats of the distribution the token was sampled from; NaN where it was not sampled: [tokens]. */
+  readonly entropies: Float32Array;
+}
+
+export type StopReason =
+  'submitted' | 'no-tool-call' | 'turn-limit' | 'token-limit' | 'time-limit' | 'cancelled' | 'error';
+
+/** Counters of one episode, for the reward and the metrics. */
+export interface EpisodeStatistics {
+  readonly turns: number;
+  readonly toolCalls: Readonly<Record<string, number>>;
+  readonly malformedCalls: number;
+  readonly unknownTools: number;
+  readonly invalidArguments: number;
+  /** Tool calls that were valid: known tool, arguments fit the schema. */
+  readonly validCalls: number;
+  readonly sampledTokens: number;
+  readonly totalTokens: number;
+  readonly seconds: number;
+}
+
+/** The record of one episode. */
+export interface Trajectory {
+  /** Unique in its run, e.g. `step-000003/task-id/2` for a rollout, `eval-000000/task-id/0` for an evaluation. */
+  readonly id: string;
+  readonly kind: 'rollout' | 'evaluation' | 'demonstration';
+  readonly step: number;
+  readonly taskId: string;
+  readonly split: TaskSplit;
+  /** Index of the rollout in its group. */
+  readonly sample: number;
+  readonly seed: number;
+  readonly temperature: number;
+  /** The optimizer step whose weights sampled it. */
+  readonly policyStep: number;
+  readonly sandbox: string;
+  readonly nodes: readonly TrajectoryNode[];
+  readonly stopReason: StopReason;
+  /** Set where the machine failed; then `grade` is null and the trajectory is left out of its group. */
+  readonly infrastructureError: string | null;
+  readonly grade: Grade | null;
+  /** What the policy changed: a unified diff against the start tree. */
+  readonly patch: string;
+  readonly statistics: EpisodeStatistics;
+}
+
+/** What the learner found out about a trajectory when it trained on it; aligned with its tokens laid end to end. */
+export interface LearnedTokens {
+  readonly trajectoryId: string;
+  readonly step: number;
+  readonly advantages: Float32Array;
+  readonly learnerLogprobs: Float32Array;
+  readonly referenceLogprobs: Float32Array;
+  /** dL/dlogp of each token as given to the backward pass. */
+  readonly coefficients: Float32Array;
+}
