@@ -1,0 +1,51 @@
+/** Every name that package.json's `contributes` and the code share; a test compares the two. */
+export const Command = {
+  Train: 'whetstone.train',
+  Stop: 'whetstone.stop',
+  Pause: 'whetstone.pause',
+  Resume: 'whetstone.resume',
+  RefreshRuns: 'whetstone.refreshRuns',
+  OpenTrajectory: 'whetstone.openTrajectory',
+  Replay: 'whetstone.replay',
+  ReplayToTurn: 'whetstone.replayToTurn',
+  ShowLog: 'whetstone.showLog',
+  ChooseTokenColours: 'whetstone.chooseTokenColours',
+} as const;
+export type Command = (typeof Command)[keyof typeof Command];
+
+export const View = { Runs: 'whetstone.runs' } as const;
+
+export const ContextKey = {
+  /** A run's process lives. */
+  Training: 'whetstone.training',
+  /** A run can be resumed: it is paused, stopped or interrupted. */
+  Resumable: 'whetstone.resumable',
+  HasRuns: 'whetstone.hasRuns',
+  /** The active editor shows a trajectory. */
+  TrajectoryOpen: 'whetstone.trajectoryOpen',
+} as const;
+export type ContextKey = (typeof ContextKey)[keyof typeof ContextKey];
+
+/** Settings, by the names of the engine's own. */
+export const settingNames = [
+  'model',
+  'device',
+  'sandbox',
+  'steps',
+  'groupSize',
+  'tasksPerStep',
+  'learningRate',
+] as const;
+export type SettingName = (typeof settingNames)[number];
+export const settingsSection = 'whetstone';
+
+export const Scheme = { Trajectory: 'whetstone-trajectory', Replay: 'whetstone-replay' } as const;
+
+export const Colour = {
+  PromptToken: 'whetstone.promptToken',
+  AgentToken: 'whetstone.agentTokenBackground',
+  ObservationToken: 'whetstone.observationTokenBackground',
+  Header: 'whetstone.trajectoryHeader',
+  Positive: 'whetstone.positiveTokenBackground',
+  Negative: 'whetstone.negativeTokenBackground',
+} as const;

@@ -1,0 +1,52 @@
+import { runTests } from '@vscode/test-electron';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { printReport, type TestReport } from './report.js';
+import { makeWorkspace } from './workspace.js';
+
+export interface HarnessOptions {
+  readonly root: string;
+  /** Folder of the bundled tests. */
+  readonly out: string;
+  /** True where the installed code-server stands in for the desktop's VS Code. */
+  readonly emulated: boolean;
+  readonly only?: string;
+}
+
+async function runSuite(options: HarnessOptions): Promise<TestReport> {
+  const scratch = mkdtempSync(join(tmpdir(), 'whetstone-suite-'));
+  const reportFile = join(scratch, 'report.json');
+  try {
+    const outcome = await runTests({
+      vscodeExecutablePath: options.emulated ? join(options.out, 'code.mjs') : undefined,
+      extensionDevelopmentPath: options.root,
+      extensionTestsPath: join(options.out, 'mochaEntry.cjs'),
+      launchArgs: [makeWorkspace(scratch)],
+      extensionTestsEnv: { WHETSTONE_TEST_REPORT: reportFile },
+    }).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    const report: TestReport = existsSync(reportFile)
+      ? (JSON.parse(readFileSync(reportFile, 'utf8')) as TestReport)
+      : { results: [] };
+    // A run without a report, or one that ended badly although every test passed, is a failure too.
+    if (report.results.length === 0 || (outcome && report.results.every((result) => !result.failure))) {
+      report.results.push({ name: 'the extension host ends well', milliseconds: 0, failure: outcome ?? 'no test ran' });
+    }
+    return report;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Runs the suites and prints their results. */
+export async function main(options: HarnessOptions): Promise<{ passed: number; failed: number }> {
+  const counts = [];
+  if (options.only !== '--ui') counts.push(printReport('In the extension host', await runSuite(options)));
+  return {
+    passed: counts.reduce((sum, count) => sum + count.passed, 0),
+    failed: counts.reduce((sum, count) => sum + count.failed, 0),
+  };
+}
