@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { writeFile } from 'node:fs/promises';
+import { cutLine } from './normalize.js';
+import { splitLines } from './open.js';
+import { readTextFile, resolveInTree } from './treeFiles.js';
+import { defineTool } from './tool.js';
+
+const SHOWN_LINES = 6;
+const LINE_CHARACTERS = 160;
+
+export const TEST_FILE_NOTE = 'Note: this is a test file; changes to tests do not count.';
+
+export const edit = defineTool({
+  name: 'edit',
+  description: 'Replace `old`, which must occur exactly once in the file, by `new`.',
+  arguments: z.strictObject({ path: z.string().min(1), old: z.string(), new: z.string() }),
+  async execute({ path, old, new: replacement }, { workspace, isTestFile }) {
+    const place = await resolveInTree(workspace, path);
+    if ('problem' in place) return place.problem;
+    const file = await readTextFile(place);
+    if ('problem' in file) return file.problem;
+    const result = replaceOnce(file.text, old, replacement);
+    if ('occurrences' in result) return renderNoEdit(place.path, result.occurrences);
+    if (result.text === file.text) return 'Nothing changed: old and new are the same.';
+    await writeFile(place.absolute, result.text);
+    return renderEdit(place.path, file.text, result.text, isTestFile(place.path));
+  },
+});
+
+/**
+ * Replaces the only occurrence of `old`. The policy sees line feeds only, so in a file with CRLF its texts are taken
+ * to mean CRLF. An empty `old` occurs nowhere.
+ */
+export function replaceOnce(
+  text: string,
+  old: string,
+  replacement: string,
+): { readonly text: string } | { readonly occurrences: number } {
+  const crlf = (part: string) => part.replace(/\r?\n/g, '\r\n');
+  const adapt =
+    text.includes('\r\n') && !text.includes(old.includes('\n') ? old : '\n\n') ? crlf : (part: string) => part;
+  const wanted = adapt(old);
+  const at = wanted === '' ? -1 : text.indexOf(wanted);
+  if (at < 0) return { occurrences: 0 };
+  if (text.indexOf(wanted, at + 1) >= 0) return { occurrences: countOccurrences(text, wanted) };
+  return { text: text.slice(0, at) + adapt(replacement) + text.slice(at + wanted.length) };
+}
+
+export function renderNoEdit(path: string, occurrences: number): string {
+  return occurrences === 0
+    ? `Not edited: old occurs 0 times in ${path}.`
+    : `Not edited: old occurs ${occurrences} times in ${path}; give more of the text around it.`;
+}
+
+/** `Edited path:`, then the lines that differ, old ones before new ones, with their numbers on their own side. */
+export function renderEdit(path: string, before: string, after: string, isTest = false): string {
+  const { removed, added } = changedLines(splitLines(before), splitLines(after));
+  const removedShown = Math.min(removed.length, Math.max(SHOWN_LINES / 2, SHOWN_LINES - added.length));
+  const addedShown = Math.min(added.length, SHOWN_LINES - removedShown);
+  const more = removed.length - removedShown + added.length - addedShown;
+  return [
+    `Edited ${path}:`,
+    ...removed.slice(0, removedShown).map((line) => `- ${line}`),
+    ...added.slice(0, addedShown).map((line) => `+ ${line}`),
+    ...(more > 0 ? [`(+${more} more lines)`] : []),
+    ...(isTest ? [TEST_FILE_NOTE] : []),
+  ].join('\n');
+}
+
+/** The one region between the common head and the common tail. */
+function changedLines(before: readonly string[], after: readonly string[]) {
+  const shorter = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shorter && before[head] === after[head]) head++;
+  let tail = 0;
+  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  const numbered = (lines: readonly string[]) =>
+    lines
+      .slice(head, lines.length - tail)
+      .map((line, index) => `${head + index + 1}: ${cutLine(line, LINE_CHARACTERS)}`);
+  return { removed: numbered(before), added: numbered(after) };
+}
+
+/** Occurrences may overlap: each is a place where the text could be replaced. */
+function countOccurrences(text: string, part: string): number {
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) count++;
+  return count;
+}

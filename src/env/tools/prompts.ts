@@ -1,0 +1,16 @@
+import type { ToolSchema } from '../../trajectory/message.js';
+import type { Task } from '../../trajectory/task.js';
+
+/** The fixed opening of every episode; the chat template adds the tools' schemas where it shows them. */
+export function systemPrompt(tools: readonly ToolSchema[]): string {
+  return [
+    'You fix bugs in a repository. Change the source so that the failing tests pass; changes to tests do not count.',
+    `Tools: ${tools.map((tool) => tool.function.name).join(', ')}.`,
+    'Call one with <tool_call>{"name": ..., "arguments": {...}}</tool_call>. Call submit when done.',
+  ].join('\n');
+}
+
+/** What the policy is asked to do: the task's problem statement, and nothing that gives the oracle away. */
+export function taskPrompt(task: Task): string {
+  return task.problem_statement;
+}
