@@ -19,13 +19,13 @@ function conditionOf(node: SyntaxNode): SyntaxNode | null {
   return field(node, 'condition');
 }
 
+const isNegation = (node: SyntaxNode) => node.type === 'not_operator' || field(node, 'operator')?.text === '!';
+
 function dropNegation(source: ParsedSource): BugSite[] {
   return nodesOf(source, 'unary_expression', 'not_operator').flatMap((node) => {
     const argument = field(node, 'argument');
-    const isNegation = node.type === 'not_operator' || field(node, 'operator')?.text === '!';
-    return argument !== null && isNegation
-      ? [replaceNode(node, argument.text, `negation dropped in ${brief(node)}`)]
-      : [];
+    if (argument === null || !isNegation(node)) return [];
+    return [replaceNode(node, argument.text, `negation dropped in ${brief(node)}`)];
   });
 }
 

@@ -207,7 +207,8 @@ const TABLE: readonly Row[] = [
 ];
 
 describe('bug operators', () => {
-  it.each(TABLE)('%s breaks %s: %j', (name, language, before, ...after) => {
+  const cases = TABLE.map(([name, language, before, ...after]) => ({ name, language, before, after }));
+  it.each(cases)('$name breaks $language: $before', ({ name, language, before, after }) => {
     const operator = OPERATORS.find((candidate) => candidate.name === name)!;
     const source = parseSource(before, language);
     expect(countSyntaxErrors(source.root)).toBe(0);
