@@ -1,0 +1,265 @@
+import { topologicalOrder } from './gradients.js';
+import { isOp, type Tensor } from './graph.js';
+import {
+  attributeType,
+  elementType,
+  encodeModel,
+  type OnnxAttribute,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxValueInfo,
+} from './onnxSchema.js';
+import type { Op } from './ops.js';
+import { factors, type DType, type Dim, type Shape } from './shape.js';
+
+/** Writes tensors as an ONNX model whose outputs are named by the map's keys; inputs keep their names. */
+export function emitModel(outputs: ReadonlyMap<string, Tensor>): Uint8Array {
+  const emitter = new Emitter();
+  const order = topologicalOrder([...outputs.values()], emittedInputs);
+  order.forEach((tensor) => emitter.declare(tensor));
+  order.forEach((tensor) => emitter.emit(tensor));
+  return emitter.model(outputs);
+}
+
+/** Names of the inputs that a model with these outputs must be fed. */
+export function inputNames(outputs: Iterable<Tensor>): string[] {
+  return topologicalOrder([...outputs], emittedInputs).flatMap((tensor) =>
+    isOp(tensor, 'input') ? [tensor.parameters.name] : [],
+  );
+}
+
+/** A composite operation is emitted as its body. */
+const emittedInputs = (tensor: Tensor): readonly Tensor[] => (tensor.body ? [tensor.body] : tensor.inputs);
+
+type Attributes = Readonly<Record<string, number | string | readonly number[] | { readonly float: number }>>;
+type Lowering<K extends Op> = (emitter: Emitter, tensor: Tensor<K>, inputs: readonly string[]) => void;
+
+const simple =
+  (opType: string, attributes: Attributes = {}): Lowering<Op> =>
+  (emitter, tensor, inputs) =>
+    emitter.node(opType, inputs, emitter.name(tensor), attributes);
+
+const composite: Lowering<Op> = (emitter, tensor) => emitter.alias(tensor, tensor.body!);
+
+const onnxType = (dtype: DType): number => elementType[dtype];
+
+/** How each operation is written in ONNX; total, as the table of derivatives is. */
+const lowerings: { readonly [K in Op]: Lowering<K> } = {
+  input: () => undefined,
+  constant: (emitter, tensor) =>
+    emitter.initializer(emitter.name(tensor), tensor.parameters.values, tensor.shape, tensor.dtype),
+
+  add: simple('Add'),
+  sub: simple('Sub'),
+  mul: simple('Mul'),
+  div: simple('Div'),
+  neg: simple('Neg'),
+  exp: simple('Exp'),
+  log: simple('Log'),
+  sqrt: simple('Sqrt'),
+  sigmoid: simple('Sigmoid'),
+  where: simple('Where'),
+  equal: simple('Equal'),
+  greaterOrEqual: simple('GreaterOrEqual'),
+  and: simple('And'),
+  cast: (emitter, tensor, inputs) =>
+    emitter.node('Cast', inputs, emitter.name(tensor), { to: onnxType(tensor.parameters.to) }),
+
+  reshape: (emitter, tensor, inputs) =>
+    emitter.node('Reshape', [...inputs, emitter.reshapeOperand(tensor.shape)], emitter.name(tensor)),
+  expand: (emitter, tensor, inputs) =>
+    emitter.node('Expand', [...inputs, emitter.shapeOperand(tensor.shape)], emitter.name(tensor)),
+  transpose: (emitter, tensor, inputs) =>
+    emitter.node('Transpose', inputs, emitter.name(tensor), { perm: tensor.parameters.permutation }),
+  slice: (emitter, tensor, inputs) => {
+    const { start, end, axis } = tensor.parameters;
+    const operands = [start, end, axis].map((value) => emitter.integers([value]));
+    emitter.node('Slice', [...inputs, ...operands], emitter.name(tensor));
+  },
+  concat: (emitter, tensor, inputs) =>
+    emitter.node('Concat', inputs, emitter.name(tensor), { axis: tensor.parameters.axis }),
+
+  reduceSum: (emitter, tensor, inputs) =>
+    emitter.node('ReduceSum', [...inputs, emitter.integers(tensor.parameters.axes)], emitter.name(tensor)),
+  reduceMax: (emitter, tensor, inputs) =>
+    emitter.node('ReduceMax', [...inputs, emitter.integers(tensor.parameters.axes)], emitter.name(tensor)),
+  softmax: simple('Softmax', { axis: -1 }),
+  logSoftmax: simple('LogSoftmax', { axis: -1 }),
+  // Gemm takes the transposes itself; for batches onnxruntime fuses Transpose and MatMul where its provider can.
+  matmul: (emitter, tensor, inputs) => {
+    const { transposeA, transposeB } = tensor.parameters;
+    const [a, b] = tensor.inputs;
+    if (a.shape.length === 2 && b.shape.length === 2) {
+      const attributes = { transA: Number(transposeA), transB: Number(transposeB) };
+      emitter.node('Gemm', inputs, emitter.name(tensor), attributes);
+      return;
+    }
+    const left = transposeA ? emitter.swapLastAxes(a, inputs[0]) : inputs[0];
+    const right = transposeB ? emitter.swapLastAxes(b, inputs[1]) : inputs[1];
+    emitter.node('MatMul', [left, right], emitter.name(tensor));
+  },
+
+  gather: simple('Gather', { axis: 0 }),
+  scatterAddRows: (emitter, tensor, inputs) => {
+    const [updates, indices] = tensor.inputs;
+    const zero = emitter.floats([0], []);
+    const zeros = emitter.node('Expand', [zero, emitter.shapeOperand(tensor.shape)], emitter.fresh('zeros'));
+    const column = emitter.fresh('column');
+    emitter.node('Reshape', [inputs[1], emitter.integers([-1, 1])], column);
+    const wide = emitter.node('Expand', [column, emitter.shapeOperand(updates.shape)], emitter.fresh('wide'));
+    void indices;
+    emitter.node('ScatterElements', [zeros, wide, inputs[0]], emitter.name(tensor), { axis: 0, reduction: 'add' });
+  },
+  pick: (emitter, tensor, inputs) =>
+    emitter.node('GatherElements', inputs, emitter.name(tensor), { axis: tensor.shape.length - 1 }),
+  addAt: (emitter, tensor, inputs) =>
+    emitter.node('ScatterElements', inputs, emitter.name(tensor), { axis: tensor.shape.length - 1, reduction: 'add' }),
+
+  rotary: (emitter, tensor, inputs) => {
+    const heads = Number(tensor.shape[2]) / (2 * Number(tensor.inputs[2].shape[1]));
+    emitter.node('RotaryEmbedding', inputs, emitter.name(tensor), { num_heads: heads }, 'com.microsoft');
+  },
+  rmsNorm: (emitter, tensor, inputs) =>
+    emitter.node('SimplifiedLayerNormalization', inputs, emitter.name(tensor), {
+      axis: -1,
+      epsilon: { float: tensor.parameters.epsilon },
+      stash_type: 1,
+    }),
+
+  silu: composite,
+  attend: composite,
+  tokenScores: composite,
+};
+
+class Emitter {
+  private readonly nodes: OnnxNode[] = [];
+  private readonly initializers = new Map<string, OnnxTensor>();
+  private readonly inputs: OnnxValueInfo[] = [];
+  private readonly names = new Map<Tensor, string>();
+  private readonly dims = new Map<string, string>();
+  /** Where a symbol can be read off at run time: an input and one of its axes. */
+  private readonly symbols = new Map<string, { readonly input: string; readonly axis: number }>();
+  private count = 0;
+
+  declare(tensor: Tensor): void {
+    if (!isOp(tensor, 'input')) {
+      this.names.set(tensor, `${tensor.op}_${tensor.id}`);
+      return;
+    }
+    const { name } = tensor.parameters;
+    this.names.set(tensor, name);
+    this.inputs.push(valueInfo(name, tensor));
+    tensor.shape.forEach((dim, axis) => {
+      if (typeof dim === 'string' && !this.symbols.has(dim)) this.symbols.set(dim, { input: name, axis });
+    });
+  }
+
+  emit<K extends Op>(tensor: Tensor<K>): void {
+    lowerings[tensor.op](this, tensor, tensor.body ? [] : tensor.inputs.map((input) => this.name(input)));
+  }
+
+  model(outputs: ReadonlyMap<string, Tensor>): Uint8Array {
+    const output: OnnxValueInfo[] = [];
+    for (const [name, tensor] of outputs) {
+      this.node('Identity', [this.name(tensor)], name);
+      output.push(valueInfo(name, tensor));
+    }
+    const initializer = [...this.initializers.values()];
+    return encodeModel({ name: 'whetstone', node: this.nodes, initializer, input: this.inputs, output });
+  }
+
+  name = (tensor: Tensor): string => this.names.get(tensor)!;
+  alias = (tensor: Tensor, body: Tensor): void => void this.names.set(tensor, this.name(body));
+  fresh = (stem: string): string => `${stem}_e${this.count++}`;
+
+  node(opType: string, input: readonly string[], output: string, attributes: Attributes = {}, domain = ''): string {
+    const attribute = Object.entries(attributes).map(([name, value]) => encodeAttribute(name, value));
+    this.nodes.push({ input, output: [output], name: output, opType, domain, attribute });
+    return output;
+  }
+
+  initializer(name: string, values: readonly number[], shape: Shape, dtype: DType): string {
+    const rawData = rawBytes(values, dtype);
+    this.initializers.set(name, { name, dims: shape.map(Number), dataType: onnxType(dtype), rawData });
+    return name;
+  }
+
+  integers = (values: readonly number[]): string =>
+    this.initializer(`integers_${values.join('_')}`, values, [values.length], 'int64');
+
+  floats = (values: readonly number[], shape: Shape): string =>
+    this.initializer(`floats_${values.join('_')}`, values, shape, 'float32');
+
+  swapLastAxes(tensor: Tensor, name: string): string {
+    const rank = tensor.shape.length;
+    const perm = [...Array(rank - 2).keys(), rank - 1, rank - 2];
+    return this.node('Transpose', [name], this.fresh('transposed'), { perm });
+  }
+
+  /** Reshape may leave one size to be found out, which spares computing it. */
+  reshapeOperand(shape: Shape): string {
+    const symbolic = shape.filter((dim) => typeof dim === 'string').length;
+    if (symbolic > 1) return this.shapeOperand(shape);
+    return this.integers(shape.map((dim) => (typeof dim === 'string' ? -1 : dim)));
+  }
+
+  shapeOperand(shape: Shape): string {
+    if (shape.every((dim) => typeof dim === 'number')) return this.integers(shape.map(Number));
+    const key = `shape ${shape.join()}`;
+    const known = this.dims.get(key);
+    if (known) return known;
+    const name = this.node(
+      'Concat',
+      shape.map((dim) => this.dim(dim)),
+      this.fresh('shape'),
+      { axis: 0 },
+    );
+    this.dims.set(key, name);
+    return name;
+  }
+
+  /** A size as an int64 tensor [1]. */
+  private dim(dim: Dim): string {
+    const known = this.dims.get(String(dim));
+    if (known) return known;
+    const name = this.computeDim(dim);
+    this.dims.set(String(dim), name);
+    return name;
+  }
+
+  private computeDim(dim: Dim): string {
+    if (typeof dim === 'number') return this.integers([dim]);
+    const source = this.symbols.get(dim);
+    if (source) {
+      return this.node('Shape', [source.input], this.fresh('dim'), { start: source.axis, end: source.axis + 1 });
+    }
+    const { number, symbols } = factors(dim);
+    const parts = [...(number === 1 ? [] : [this.integers([number])]), ...symbols.map((symbol) => this.symbol(symbol))];
+    return parts.reduce((product, part) => this.node('Mul', [product, part], this.fresh('dim')));
+  }
+
+  private symbol(symbol: string): string {
+    if (!this.symbols.has(symbol)) throw new Error(`internal: no input has the size "${symbol}".`);
+    return this.dim(symbol);
+  }
+}
+
+function valueInfo(name: string, tensor: Tensor): OnnxValueInfo {
+  const dim = tensor.shape.map((size) => (typeof size === 'string' ? { dimParam: size } : { dimValue: size }));
+  return { name, type: { tensorType: { elemType: onnxType(tensor.dtype), shape: { dim } } } };
+}
+
+function encodeAttribute(name: string, value: Attributes[string]): OnnxAttribute {
+  if (typeof value === 'number') return { name, type: attributeType.int, i: value };
+  if (typeof value === 'string') return { name, type: attributeType.string, s: Buffer.from(value) };
+  if ('float' in value) return { name, type: attributeType.float, f: value.float };
+  return { name, type: attributeType.ints, ints: value };
+}
+
+function rawBytes(values: readonly number[], dtype: DType): Uint8Array {
+  const bytes = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  if (dtype === 'float32') return bytes(Float32Array.from(values));
+  if (dtype === 'int32') return bytes(Int32Array.from(values));
+  if (dtype === 'int64') return bytes(BigInt64Array.from(values.map((value) => BigInt(value))));
+  return Uint8Array.from(values);
+}

@@ -1,0 +1,73 @@
+import type { Graph, Tensor } from './graph.js';
+import type { Op } from './ops.js';
+import { sameShape, showShape, type Shape } from './shape.js';
+import { rules } from './vjp.js';
+
+/**
+ * Gradients of sum(output * outputGradient) with respect to each of `parameters`, which keep their shapes.
+ * Throws where a parameter does not reach the output.
+ */
+export function gradients(
+  graph: Graph,
+  output: Tensor,
+  outputGradient: Tensor,
+  parameters: readonly Tensor[],
+): Tensor[] {
+  const order = topologicalOrder([output], (tensor) => tensor.inputs);
+  const needed = new Set<Tensor>(parameters);
+  for (const tensor of order) if (tensor.inputs.some((input) => needed.has(input))) needed.add(tensor);
+
+  const found = new Map<Tensor, Tensor>([[output, unbroadcast(graph, outputGradient, output.shape)]]);
+  for (const tensor of order.reverse()) {
+    const gradient = found.get(tensor);
+    if (!gradient || !needed.has(tensor)) continue;
+    applyRule(graph, tensor, gradient).forEach((part, index) => {
+      const input = tensor.inputs[index];
+      if (!part || !needed.has(input)) return;
+      const own = unbroadcast(graph, part, input.shape);
+      const earlier = found.get(input);
+      found.set(input, earlier ? graph.add(earlier, own) : own);
+    });
+  }
+  return parameters.map((parameter) => {
+    const gradient = found.get(parameter);
+    if (!gradient) throw new Error(`internal: the output does not depend on ${JSON.stringify(parameter.parameters)}.`);
+    return gradient;
+  });
+}
+
+function applyRule<K extends Op>(graph: Graph, tensor: Tensor<K>, gradient: Tensor): readonly (Tensor | null)[] {
+  return graph.at(`gradient of ${tensor.op}`, () => rules[tensor.op](graph, tensor, gradient));
+}
+
+/** Sums a gradient over the axes along which a value was broadcast. */
+function unbroadcast(graph: Graph, gradient: Tensor, shape: Shape): Tensor {
+  if (sameShape(gradient.shape, shape)) return gradient;
+  const lead = gradient.shape.length - shape.length;
+  if (lead < 0) throw new Error(`internal: a gradient ${showShape(gradient.shape)} for ${showShape(shape)}.`);
+  const axes = [...gradient.shape.keys()].filter(
+    (axis) => axis < lead || (shape[axis - lead] === 1 && gradient.shape[axis] !== 1),
+  );
+  return graph.reshape(graph.reduceSum(gradient, axes), shape);
+}
+
+/** Every tensor that `roots` are made of, each after those it is made of. Iterative: graphs are deep. */
+export function topologicalOrder(roots: readonly Tensor[], children: (tensor: Tensor) => readonly Tensor[]): Tensor[] {
+  const order: Tensor[] = [];
+  const done = new Set<Tensor>();
+  const stack = roots.map((tensor) => ({ tensor, next: 0 })).reverse();
+  while (stack.length > 0) {
+    const top = stack[stack.length - 1];
+    const inputs = done.has(top.tensor) ? [] : children(top.tensor);
+    if (top.next < inputs.length) {
+      stack.push({ tensor: inputs[top.next++], next: 0 });
+      continue;
+    }
+    stack.pop();
+    if (!done.has(top.tensor)) {
+      done.add(top.tensor);
+      order.push(top.tensor);
+    }
+  }
+  return order;
+}

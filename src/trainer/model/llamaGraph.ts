@@ -1,0 +1,73 @@
+import { Graph, type Tensor } from '../graph/graph.js';
+import { gradients } from '../graph/gradients.js';
+import { decoder, head, parameterInputs, segmentBias } from './llamaLayers.js';
+import type { LlamaConfig } from './llamaConfig.js';
+
+/** Outputs by name; `inputs` of the graph are listed at `trainingInputs`. */
+export interface LlamaGraph {
+  readonly graph: Graph;
+  readonly outputs: ReadonlyMap<string, Tensor>;
+}
+
+/**
+ * Inputs beside the parameters and the rotary tables. Several sequences lie in a row, each with a segment number of its
+ * own; padding is a segment that nobody asks about.
+ *   tokens       int32 [rows, length]
+ *   positions    int32 [rows, length], from 0 in every sequence
+ *   segments     int32 [rows, length]
+ *   sources      int32 [targets]: flat index (row * length + column) of the token before each target
+ *   targets      int32 [targets, 1]: the id whose log-probability is wanted
+ *   sharpness    float32 []: 1 / temperature
+ *   coefficients float32 [targets, 2]: of the log-probability and of the entropy (backward only)
+ */
+export const trainingInputs = {
+  tokens: 'tokens',
+  positions: 'positions',
+  segments: 'segments',
+  sources: 'sources',
+  targets: 'targets',
+  sharpness: 'sharpness',
+  coefficients: 'coefficients',
+} as const;
+
+/** float32 [targets, 2]: log-probabilities and entropies in nats, of softmax(logits / temperature). */
+export const scoresOutput = 'scores';
+export const gradientOutput = (parameter: string): string => `gradient of ${parameter}`;
+
+/** Log-probabilities and entropies of chosen tokens. Hidden states are gathered before the head. */
+export function scoringGraph(config: LlamaConfig): LlamaGraph {
+  const { graph, scores } = forward(config);
+  return { graph, outputs: new Map([[scoresOutput, scores]]) };
+}
+
+/** The scores and the gradient of sum(coefficients * scores) with respect to every parameter. */
+export function gradientGraph(config: LlamaConfig): LlamaGraph {
+  const { graph, scores, weights } = forward(config);
+  const coefficients = graph.input(trainingInputs.coefficients, scores.shape);
+  const found = gradients(graph, scores, coefficients, [...weights.values()]);
+  const outputs = new Map([[scoresOutput, scores]]);
+  [...weights.keys()].forEach((name, index) => outputs.set(gradientOutput(name), found[index]));
+  return { graph, outputs };
+}
+
+function forward(config: LlamaConfig): { graph: Graph; scores: Tensor; weights: Map<string, Tensor> } {
+  const graph = new Graph();
+  const weights = parameterInputs(graph, config);
+  const shape = ['rows', 'length'];
+  const tokens = graph.input(trainingInputs.tokens, shape, 'int32');
+  const positions = graph.input(trainingInputs.positions, shape, 'int32');
+  const segments = graph.input(trainingInputs.segments, shape, 'int32');
+  const sources = graph.input(trainingInputs.sources, ['targets'], 'int32');
+  const targets = graph.input(trainingInputs.targets, ['targets', 1], 'int32');
+  const sharpness = graph.input(trainingInputs.sharpness, []);
+
+  const hidden = decoder(graph, config, weights, tokens, {
+    rows: 'rows',
+    time: 'length',
+    positions: graph.cast(positions, 'int64'),
+    bias: segmentBias(graph, { segments, positions }, { segments, positions }),
+  });
+  // Scaling the states instead of the logits is the same and touches fewer numbers.
+  const asked = graph.mul(graph.gather(hidden, sources), sharpness);
+  return { graph, scores: graph.tokenScores(head(graph, config, weights, asked), targets), weights };
+}
