@@ -1,7 +1,8 @@
 /**
  * The files of a run directory, `.whetstone/runs/<id>/`: the only truth about a run.
  *
- *   config.json          RunConfig, written once
+ *   config.json          RunConfig; its taskIds are empty until the tasks are settled, nothing else changes
+ *   tasks.json           Task[], copied when the tasks are settled
  *   events.jsonl         RunEvent, append-only; a torn last line is ignored
  *   trajectories.jsonl   one TrajectoryLine a trajectory, append-only
  *   tokens.bin           blocks of ids, mask, log-probs, entropies, addressed by TrajectoryLine
@@ -10,6 +11,7 @@
  *   process.json         of the background process while it lives: pid, socket
  *   log.txt              standard error of the background process
  */
+import type { ErrorKind } from '../../trajectory/errors.js';
 import type { Settings } from './settings.js';
 
 export interface RunConfig {
@@ -60,7 +62,13 @@ export type RunEvent = { readonly at: string } & (
     }
   | { readonly type: 'checkpoint'; readonly step: number; readonly folder: string }
   | { readonly type: 'paused' | 'resumed' }
-  | { readonly type: 'finished'; readonly status: 'completed' | 'stopped' | 'failed'; readonly message: string }
+  | {
+      readonly type: 'finished';
+      readonly status: 'completed' | 'stopped' | 'failed';
+      readonly message: string;
+      /** Of a failed run: whose fault it was, which decides the exit code. */
+      readonly errorKind?: ErrorKind;
+    }
 );
 
 export interface RunSummary {

@@ -1,48 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { z } from 'zod';
+import { badInput } from '../../trajectory/errors.js';
 
 /** Everything that decides a run, with the defaults; `whetstone.config.json` and the command line's flags override. */
 export const settingsSchema = z.strictObject({
-  /** `embedded`, or a folder in Hugging Face layout. */
-  model: z.string().default('embedded'),
-  device: z.enum(['auto', 'cpu', 'webgpu']).default('auto'),
-  sandbox: z.enum(['auto', 'bubblewrap', 'unconfined']).default('auto'),
-  seed: z.int().nonnegative().default(1),
-  steps: z.int().nonnegative().default(20),
-  tasksPerStep: z.int().positive().default(8),
-  /** G: rollouts of one task in one step. */
-  groupSize: z.int().min(2).default(8),
-  temperature: z.number().positive().default(1),
-  topP: z.number().positive().max(1).default(1),
-  topK: z.int().nonnegative().default(0),
-  maxTurns: z.int().positive().default(10),
-  maxTokensPerTurn: z.int().positive().default(160),
-  episodeSeconds: z.number().positive().default(120),
-  testSeconds: z.number().positive().default(60),
-  learningRate: z.number().nonnegative().default(2e-5),
-  weightDecay: z.number().nonnegative().default(0),
-  maxGradientNorm: z.number().nonnegative().default(1),
-  clipLow: z.number().positive().default(0.2),
-  clipHigh: z.number().positive().default(0.2),
-  /** beta of the KL term to the reference policy (k3); 0 leaves it out. */
-  klCoefficient: z.number().nonnegative().default(0.02),
-  /** Optimizer updates over one step's rollouts (mu). */
-  iterations: z.int().positive().default(1),
-  /** Weights of the reward's components; the outcome (tests) is at least half. */
+  model: z
+    .string()
+    .min(1)
+    .default('embedded')
+    .describe('The policy: `embedded`, or a folder in Hugging Face layout (relative to the repository).'),
+  device: z.enum(['auto', 'cpu', 'webgpu']).default('auto').describe('Where the policy computes.'),
+  sandbox: z
+    .enum(['auto', 'bubblewrap', 'unconfined'])
+    .default('auto')
+    .describe("What confines the policy's commands; `unconfined` is for code that you trust."),
+  seed: z.int().nonnegative().default(1).describe('Everything random in a run is derived from this.'),
+  steps: z.int().nonnegative().default(20).describe('Training steps; 0 only evaluates.'),
+  tasksPerStep: z.int().positive().default(8).describe('Tasks in one step, one group of rollouts each.'),
+  groupSize: z.int().min(2).default(8).describe('G: rollouts of one task in one step.'),
+  temperature: z.number().positive().default(1).describe('Sampling temperature of rollouts.'),
+  topP: z.number().positive().max(1).default(1).describe('Nucleus sampling; 1 leaves it out.'),
+  topK: z.int().nonnegative().default(0).describe('Sampling from the k likeliest tokens; 0 leaves it out.'),
+  maxTurns: z.int().positive().default(10).describe('Turns of the policy in one episode.'),
+  maxTokensPerTurn: z.int().positive().default(160).describe('Sampled tokens in one turn.'),
+  episodeSeconds: z
+    .number()
+    .positive()
+    .default(120)
+    .describe("Seconds that an episode's commands may take together; the policy's own computing does not count."),
+  testSeconds: z.number().positive().default(60).describe('Seconds that one run of the tests may take.'),
+  learningRate: z.number().nonnegative().default(2e-5).describe('Learning rate of AdamW.'),
+  weightDecay: z.number().nonnegative().default(0).describe('Decoupled weight decay of AdamW.'),
+  maxGradientNorm: z.number().nonnegative().default(1).describe('Gradients are clipped to this norm; 0 does not clip.'),
+  clipLow: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.2)
+    .describe('Clipping of the importance ratio: at least 1 - clipLow.'),
+  clipHigh: z.number().positive().default(0.2).describe('Clipping of the importance ratio: at most 1 + clipHigh.'),
+  klCoefficient: z
+    .number()
+    .nonnegative()
+    .default(0.02)
+    .describe('beta of the KL term (k3) to the starting policy; 0 leaves it out.'),
+  iterations: z.int().positive().default(1).describe("mu: optimizer updates over one step's rollouts."),
   reward: z
     .strictObject({
-      tests: z.number().nonnegative().default(1),
-      similarity: z.number().nonnegative().default(0.2),
-      format: z.number().nonnegative().default(0.1),
+      tests: z.number().nonnegative().default(1).describe('Weight of the test reward.'),
+      similarity: z.number().nonnegative().default(0.2).describe('Weight of the patch similarity.'),
+      format: z.number().nonnegative().default(0.1).describe('Weight of the format reward.'),
     })
-    .prefault({}),
-  /** Held-out tasks played before and after; 0 plays them all. */
-  evaluationTasks: z.int().nonnegative().default(0),
-  evaluationSamples: z.int().positive().default(1),
-  checkpointEvery: z.int().positive().default(5),
-  /** Episodes side by side. */
-  concurrency: z.int().positive().default(16),
-  /** Fixes the schedule and the threads, so that the CPU gives the same bits every time. */
-  deterministic: z.boolean().default(false),
+    .refine((weights) => weights.tests > 0 && weights.tests >= weights.similarity + weights.format, {
+      message: 'the weight of the tests must be at least half of all',
+    })
+    .prefault({})
+    .describe("Weights of the reward's components; the outcome (tests) is at least half."),
+  evaluationTasks: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe('Held-out tasks played before and after training; 0 plays them all.'),
+  evaluationSamples: z.int().positive().default(1).describe('Episodes of each held-out task in one evaluation.'),
+  checkpointEvery: z.int().positive().default(5).describe('Steps from one checkpoint to the next.'),
+  concurrency: z.int().positive().default(16).describe('Episodes played side by side.'),
+  deterministic: z
+    .boolean()
+    .default(false)
+    .describe('Fixes schedule and threads, so that the CPU gives the same bits every time; slower.'),
 });
 
 export type Settings = z.infer<typeof settingsSchema>;
+/** Settings as a file or flags give them: every key may be missing. */
+export type SettingsInput = z.input<typeof settingsSchema>;
+
+export const settingsFileName = 'whetstone.config.json';
+
+/** JSON schema of `whetstone.config.json`, for editors. */
+export function settingsJsonSchema(): object {
+  const schema = z.toJSONSchema(settingsSchema, { io: 'input' });
+  // A settings file may name its schema.
+  return {
+    ...schema,
+    title: 'Settings of Whetstone',
+    properties: { $schema: { type: 'string' }, ...schema.properties },
+  };
+}
+
+/**
+ * Defaults, overridden by `whetstone.config.json` in `repoRoot` (where there is one), overridden by `overrides`
+ * (undefined values do not count). Throws bad-input naming the file and the key.
+ */
+export async function loadSettings(repoRoot: string, overrides: SettingsInput = {}): Promise<Settings> {
+  const file = path.join(repoRoot, settingsFileName);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '{}';
+    throw badInput(`${file} cannot be read (${error.code}).`, 'Make it readable.', error);
+  });
+  const fromFile = parseObject(text, file);
+  delete fromFile.$schema;
+  if (check(fromFile, `${settingsFileName}: `).sandbox === 'unconfined') {
+    // The file comes with the repository, which may come from a stranger.
+    throw badInput(
+      `${settingsFileName}: setting \`sandbox\`: a repository may not choose \`unconfined\` for itself.`,
+      'Take it out of the file; choose it yourself with `--sandbox unconfined` where you trust the repository.',
+    );
+  }
+  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
+  const reward = { ...(fromFile.reward as object | undefined), ...overrides.reward };
+  return check({ ...fromFile, ...given, reward }, '');
+}
+
+/** Checks settings that came whole from elsewhere, e.g. another process. Throws bad-input naming the key. */
+export const parseSettings = (value: unknown): Settings => check(value, '');
+
+function parseObject(text: string, file: string): Record<string, unknown> {
+  try {
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+  } catch (error) {
+    throw badInput(`${file} is not a JSON object.`, 'Mend its syntax.', error);
+  }
+}
+
+function check(value: unknown, where: string): Settings {
+  const result = settingsSchema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path.join('.');
+  const problem = issue.code === 'unrecognized_keys' ? 'there is no such setting' : issue.message;
+  throw badInput(
+    `${where}setting \`${key}\`: ${problem}.`,
+    `The settings are: ${Object.keys(settingsSchema.shape).join(', ')}.`,
+    result.error,
+  );
+}

@@ -1,0 +1,101 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { badInput } from '../../trajectory/errors.js';
+import { flush, storageError } from './storage.js';
+
+const stateSchema = z.object({
+  version: z.literal(1),
+  /** Optimizer steps taken: the weights are those that play step + 1. */
+  step: z.int().nonnegative(),
+  seed: z.int().nonnegative(),
+  /** How many groups the curriculum has dealt. Every random stream is derived from seed and step, so this is all. */
+  curriculumCursor: z.int().nonnegative(),
+  /** Mean reward of the step's rollouts; null where nothing was graded. */
+  reward: z.number().nullable(),
+});
+/** `state.json` of a checkpoint: what training needs beside the weights and the optimizer. */
+export type CheckpointState = z.infer<typeof stateSchema>;
+
+export interface Checkpoint {
+  readonly folder: string;
+  readonly state: CheckpointState;
+}
+
+const folderName = (step: number) => `step-${String(step).padStart(6, '0')}`;
+const keptByAge = 2;
+
+/**
+ * Writes a checkpoint: `save` fills a temporary folder, which is flushed and renamed into place, so a checkpoint is whole
+ * or absent. Afterwards only the last two and the one with the best reward are left.
+ */
+export async function writeCheckpoint(
+  checkpoints: string,
+  state: CheckpointState,
+  save: (folder: string) => Promise<void>,
+): Promise<Checkpoint> {
+  const folder = path.join(checkpoints, folderName(state.step));
+  const draft = path.join(checkpoints, `.${folderName(state.step)}`);
+  try {
+    await removeLeftovers(checkpoints);
+    await mkdir(draft, { recursive: true });
+    await save(draft);
+    await writeFile(path.join(draft, 'state.json'), `${JSON.stringify(state, null, 2)}\n`);
+    for (const name of await readdir(draft)) await flush(path.join(draft, name), 'file');
+    await flush(draft, 'folder');
+    await remove(folder);
+    await rename(draft, folder);
+    await flush(checkpoints, 'folder');
+    await prune(checkpoints);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw storageError(error, folder);
+  }
+  return { folder, state };
+}
+
+/** Checkpoints of a run, oldest first. Throws bad-input where one is broken. */
+export async function listCheckpoints(checkpoints: string): Promise<Checkpoint[]> {
+  const names = await readdir(checkpoints).catch(() => []);
+  const found = names.filter((name) => /^step-\d+$/.test(name)).sort();
+  return Promise.all(found.map((name) => readCheckpoint(path.join(checkpoints, name))));
+}
+
+export async function latestCheckpoint(checkpoints: string): Promise<Checkpoint | null> {
+  return (await listCheckpoints(checkpoints)).at(-1) ?? null;
+}
+
+async function readCheckpoint(folder: string): Promise<Checkpoint> {
+  try {
+    const text = await readFile(path.join(folder, 'state.json'), 'utf8');
+    return { folder, state: stateSchema.parse(JSON.parse(text)) };
+  } catch (error) {
+    throw badInput(`The checkpoint ${folder} is broken.`, 'Delete its folder to go on from the one before.', error);
+  }
+}
+
+async function prune(checkpoints: string): Promise<void> {
+  const all = await listCheckpoints(checkpoints);
+  const rewards = all.map(({ state }) => state.reward ?? -Infinity);
+  const best = all[rewards.lastIndexOf(Math.max(...rewards))];
+  const kept = new Set([...all.slice(-keptByAge), best]);
+  for (const checkpoint of all) {
+    if (!kept.has(checkpoint)) await remove(checkpoint.folder);
+  }
+}
+
+/** Hidden by a rename first: a kill half-way through a deletion must not leave half a checkpoint to be found. */
+async function remove(folder: string): Promise<void> {
+  const hidden = path.join(path.dirname(folder), `.old-${path.basename(folder)}`);
+  await rename(folder, hidden).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rm(hidden, { recursive: true, force: true });
+}
+
+async function removeLeftovers(checkpoints: string): Promise<void> {
+  const names = await readdir(checkpoints).catch(() => []);
+  for (const name of names.filter((name) => name.startsWith('.'))) {
+    await rm(path.join(checkpoints, name), { recursive: true, force: true });
+  }
+}

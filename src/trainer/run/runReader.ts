@@ -1,0 +1,162 @@
+import { existsSync } from 'node:fs';
+import { open, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { badInput, failed } from '../../trajectory/errors.js';
+import type { Task } from '../../trajectory/task.js';
+import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
+import { JsonLinesReader } from './jsonLines.js';
+import { runPaths, runsFolder, type RunPaths } from './runDirectory.js';
+import type { RunConfig, RunEvent, RunStatus, RunSummary, Stage, TrajectoryHeader } from './runRecord.js';
+import { learnedLineSchema, runConfigSchema, runEventSchema, type LearnedLine } from './runSchemas.js';
+import { readTokenBlock } from './tokenFile.js';
+import { headerOf, restoreTrajectory, trajectoryLineSchema } from './trajectoryLine.js';
+import { trainLockHolder } from './trainLock.js';
+
+/** The runs of a repository, newest first. A folder without a readable config is no run and left out. */
+export async function listRuns(stateFolder: string): Promise<RunSummary[]> {
+  const names = await readdir(runsFolder(stateFolder)).catch(() => []);
+  const runs = names.filter((name) => existsSync(runPaths(path.join(runsFolder(stateFolder), name)).config));
+  const ids = runs.filter((name) => !name.startsWith('.')).sort((a, b) => (a < b ? 1 : -1));
+  return Promise.all(ids.map((id) => openRun(stateFolder, id).summary()));
+}
+
+/** Opens a run to be read, also while it grows. Throws bad-input where there is no such run. */
+export function openRun(stateFolder: string, id: string): RunReader {
+  const folder = path.join(runsFolder(stateFolder), id);
+  // An id is one folder's name; anything else could lead out of the runs folder.
+  if (!/^[\w-][\w.-]*$/.test(id) || !existsSync(runPaths(folder).config)) {
+    throw badInput(`No run ${JSON.stringify(id)} in ${runsFolder(stateFolder)}.`, 'See `whetstone runs list`.');
+  }
+  return new RunReader(stateFolder, id, runPaths(folder));
+}
+
+/**
+ * Reads a run directory. It remembers how far it has read: every call returns the whole record so far at the cost of
+ * what is new. Records that a resumed run wrote again replace the earlier ones of the same id or step.
+ */
+export class RunReader {
+  private readonly eventLines: JsonLinesReader<RunEvent>;
+  private readonly trajectoryLines: JsonLinesReader<TrajectoryHeader>;
+  private readonly learnedLines: JsonLinesReader<LearnedLine>;
+  private readonly seenEvents: RunEvent[] = [];
+  private readonly index = new Map<string, { header: TrajectoryHeader; offset: number; length: number }>();
+  private readonly learnedIndex = new Map<string, LearnedLine>();
+
+  constructor(
+    private readonly stateFolder: string,
+    readonly id: string,
+    readonly paths: RunPaths,
+  ) {
+    this.eventLines = new JsonLinesReader(paths.events, (value) => runEventSchema.parse(value));
+    this.trajectoryLines = new JsonLinesReader(paths.trajectories, (value) =>
+      headerOf(trajectoryLineSchema.parse(value)),
+    );
+    this.learnedLines = new JsonLinesReader(paths.learned, (value) => learnedLineSchema.parse(value));
+  }
+
+  async config(): Promise<RunConfig> {
+    return runConfigSchema.parse(JSON.parse(await readFile(this.paths.config, 'utf8')));
+  }
+
+  /** The tasks of the run; empty until they are settled. */
+  async tasks(): Promise<Task[]> {
+    if (!existsSync(this.paths.tasks)) return [];
+    return JSON.parse(await readFile(this.paths.tasks, 'utf8')) as Task[];
+  }
+
+  /** All events in the order they were written, repeated steps of a resumed run included. */
+  async events(): Promise<readonly RunEvent[]> {
+    for (const { value } of await this.eventLines.read()) this.seenEvents.push(value);
+    return this.seenEvents;
+  }
+
+  /** The step events, one a step, in order. */
+  async steps(): Promise<Extract<RunEvent, { type: 'step' }>[]> {
+    const events = (await this.events()).filter((event) => event.type === 'step');
+    const last = new Map(events.map((event) => [event.step, event]));
+    return [...last.values()].sort((a, b) => a.step - b.step);
+  }
+
+  /** The evaluations, one a step and split, in order. */
+  async evaluations(): Promise<Extract<RunEvent, { type: 'evaluation' }>[]> {
+    const events = (await this.events()).filter((event) => event.type === 'evaluation');
+    const last = new Map(events.map((event) => [`${event.step} ${event.split}`, event]));
+    return [...last.values()].sort((a, b) => a.step - b.step);
+  }
+
+  /** One header a trajectory, in the order they were first written. */
+  async headers(): Promise<TrajectoryHeader[]> {
+    for (const { value, offset, length } of await this.trajectoryLines.read()) {
+      this.index.set(value.id, { header: value, offset, length });
+    }
+    return [...this.index.values()].map(({ header }) => header);
+  }
+
+  /** Throws bad-input where the run has no such trajectory. */
+  async trajectory(id: string): Promise<Trajectory> {
+    await this.headers();
+    const entry = this.index.get(id);
+    if (entry === undefined) {
+      throw badInput(
+        `Run ${this.id} has no trajectory ${JSON.stringify(id)}.`,
+        `See \`whetstone runs show ${this.id}\`.`,
+      );
+    }
+    const line = Buffer.alloc(entry.length);
+    const handle = await open(this.paths.trajectories, 'r');
+    try {
+      await handle.read(line, 0, entry.length, entry.offset);
+    } finally {
+      await handle.close();
+    }
+    return restoreTrajectory(trajectoryLineSchema.parse(JSON.parse(line.toString('utf8'))), this.paths.tokens);
+  }
+
+  /** What the learner found out about a trajectory; null where it has not learned from it. */
+  async learned(id: string): Promise<LearnedTokens | null> {
+    for (const { value } of await this.learnedLines.read()) this.learnedIndex.set(value.trajectoryId, value);
+    const line = this.learnedIndex.get(id);
+    if (line === undefined) return null;
+    const kinds = ['float32', 'float32', 'float32', 'float32'] as const;
+    const arrays = await readTokenBlock(this.paths.learnedTokens, line.block, kinds);
+    const [advantages, learnerLogprobs, referenceLogprobs, coefficients] = arrays;
+    return { trajectoryId: id, step: line.step, advantages, learnerLogprobs, referenceLogprobs, coefficients };
+  }
+
+  async summary(): Promise<RunSummary> {
+    const config = await this.config().catch((error: unknown) => {
+      throw failed(`${this.paths.config} is broken.`, 'Restore it or delete the run.', error);
+    });
+    const events = await this.events();
+    const alive = (await trainLockHolder(this.stateFolder))?.runId === this.id;
+    return {
+      id: this.id,
+      folder: this.paths.folder,
+      createdAt: config.createdAt,
+      steps: config.settings.steps,
+      ...summarizeEvents(events, alive),
+    };
+  }
+}
+
+/** What the events say about where a run stands; `alive`: its process runs. */
+export function summarizeEvents(
+  events: readonly RunEvent[],
+  alive: boolean,
+): { status: RunStatus; stage: Stage | null; step: number; message: string } {
+  let status: RunStatus = 'running';
+  let stage: Stage | null = null;
+  let step = 0;
+  let message = '';
+  for (const event of events) {
+    if (event.type === 'started') [status, message] = ['running', ''];
+    else if (event.type === 'stage') stage = event.stage;
+    else if (event.type === 'progress') message = event.message;
+    else if (event.type === 'step') step = event.step;
+    else if (event.type === 'paused') status = 'paused';
+    else if (event.type === 'resumed') status = 'running';
+    else if (event.type === 'finished') ({ status, message } = event);
+  }
+  const over = status === 'completed' || status === 'stopped' || status === 'failed';
+  return { status: over || alive ? status : 'interrupted', stage, step, message };
+}

@@ -1,0 +1,222 @@
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WhetstoneError } from '../../trajectory/errors.js';
+import type { Trajectory } from '../../trajectory/trajectory.js';
+import { createRun, newRunId, settleTasks, type RunPaths } from './runDirectory.js';
+import { listRuns, openRun } from './runReader.js';
+import type { RunConfig } from './runRecord.js';
+import { RunWriter } from './runWriter.js';
+import { settingsSchema } from './settings.js';
+import { acquireTrainLock } from './trainLock.js';
+
+let stateFolder: string;
+beforeEach(() => {
+  stateFolder = path.join(mkdtempSync(path.join(os.tmpdir(), "run 'é ")), '.whetstone');
+});
+afterEach(() => rmSync(path.dirname(stateFolder), { recursive: true, force: true }));
+
+function configOf(runId: string): RunConfig {
+  return {
+    version: 1,
+    runId,
+    createdAt: '2026-11-29T00:00:00.000Z',
+    repoRoot: path.dirname(stateFolder),
+    headCommit: 'abc',
+    settings: settingsSchema.parse({ steps: 3 }),
+    taskIds: { train: [], heldout: [] },
+    sandbox: 'bubblewrap',
+  };
+}
+
+function trajectoryOf(id: string, tokens: number, reward = 1): Trajectory {
+  const mask = Uint8Array.from({ length: tokens }, (_, index) => index % 2);
+  const sampled = (value: number) => Float32Array.from(mask, (bit) => (bit === 1 ? value : NaN));
+  return {
+    id,
+    kind: 'rollout',
+    step: 1,
+    taskId: 'task',
+    split: 'train',
+    sample: 0,
+    seed: 7,
+    temperature: 1,
+    policyStep: 0,
+    sandbox: 'bubblewrap',
+    nodes: [
+      {
+        parent: null,
+        message: { role: 'user', content: 'mend it ‽' },
+        tokenIds: Int32Array.from({ length: 3 }, (_, index) => index),
+        actionMask: new Uint8Array(3),
+        logprobs: new Float32Array(3).fill(NaN),
+        entropies: new Float32Array(3).fill(NaN),
+      },
+      {
+        parent: 0,
+        message: { role: 'assistant', content: '', toolCalls: [{ id: '1', name: 'run', arguments: {} }], raw: 'x' },
+        tokenIds: Int32Array.from({ length: tokens }, (_, index) => index * 3),
+        actionMask: mask,
+        logprobs: sampled(-0.1),
+        entropies: sampled(0.3),
+      },
+    ],
+    stopReason: 'submitted',
+    infrastructureError: null,
+    grade: { reward, resolved: true, components: { tests: { score: 1, weight: 1 } }, tests: [], files: [] },
+    patch: '',
+    statistics: {
+      turns: 1,
+      toolCalls: { run: 1 },
+      malformedCalls: 0,
+      unknownTools: 0,
+      invalidArguments: 0,
+      validCalls: 1,
+      sampledTokens: 2,
+      totalTokens: 8,
+      seconds: 0.5,
+    },
+  };
+}
+
+const create = (runId = newRunId()): Promise<RunPaths> => createRun(stateFolder, configOf(runId));
+
+describe('the record of a run', () => {
+  it('gives back the trajectories that were written, NaN included', async () => {
+    const paths = await create('r1');
+    const writer = new RunWriter(paths);
+    const written = [trajectoryOf('a', 5), trajectoryOf('b', 0), trajectoryOf('c', 9)];
+    for (const trajectory of written) writer.trajectory(trajectory);
+    writer.close();
+    const run = openRun(stateFolder, 'r1');
+    for (const trajectory of written) expect(await run.trajectory(trajectory.id)).toEqual(trajectory);
+    expect((await run.headers()).map((header) => header.id)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is followed while it grows, and the last record of an id wins', async () => {
+    const paths = await create('r1');
+    const writer = new RunWriter(paths);
+    const run = openRun(stateFolder, 'r1');
+    expect(await run.events()).toEqual([]);
+    writer.event({ type: 'started', pid: 1, resumedFromStep: null });
+    writer.trajectory(trajectoryOf('a', 5, 0));
+    expect(await run.events()).toHaveLength(1);
+    expect((await run.headers()).map((header) => header.reward)).toEqual([0]);
+    writer.event({ type: 'step', step: 1, metrics: { reward: 0 }, groups: [] });
+    writer.event({ type: 'step', step: 1, metrics: { reward: 1 }, groups: [] });
+    writer.trajectory(trajectoryOf('a', 6, 1));
+    expect((await run.steps()).map((step) => step.metrics.reward)).toEqual([1]);
+    expect((await run.headers()).map((header) => header.reward)).toEqual([1]);
+    expect((await run.trajectory('a')).nodes[1].tokenIds).toHaveLength(6);
+    writer.close();
+  });
+
+  it('keeps what was learned from a trajectory', async () => {
+    const paths = await create('r1');
+    const writer = new RunWriter(paths);
+    const learned = {
+      trajectoryId: 'a',
+      step: 1,
+      advantages: Float32Array.of(0, 0.5, NaN),
+      learnerLogprobs: Float32Array.of(NaN, -1, -2),
+      referenceLogprobs: Float32Array.of(NaN, -3, -4),
+      coefficients: Float32Array.of(0, 5, 6),
+    };
+    writer.learned(learned);
+    writer.close();
+    expect(await openRun(stateFolder, 'r1').learned('a')).toEqual(learned);
+    expect(await openRun(stateFolder, 'r1').learned('b')).toBeNull();
+  });
+
+  it('survives being cut at any byte: whole lines are read, the torn one is replaced by the next', async () => {
+    const paths = await create('r1');
+    const writer = new RunWriter(paths);
+    for (const step of [1, 2, 3]) writer.event({ type: 'step', step, metrics: { reward: step }, groups: [] });
+    writer.close();
+    const whole = readFileSync(paths.events);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: whole.length }), async (length) => {
+        rmSync(paths.events);
+        appendFileSync(paths.events, whole.subarray(0, length));
+        const kept = whole.subarray(0, length).toString().split('\n').length - 1;
+        expect(await openRun(stateFolder, 'r1').steps()).toHaveLength(kept);
+        const again = new RunWriter(paths);
+        again.event({ type: 'step', step: 9, metrics: {}, groups: [] });
+        again.close();
+        expect((await openRun(stateFolder, 'r1').steps()).map(({ step }) => step)).toEqual([
+          ...[1, 2, 3].slice(0, kept),
+          9,
+        ]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('names the place of a record that something else broke', async () => {
+    const paths = await create('r1');
+    appendFileSync(paths.events, 'not json\n');
+    await expect(openRun(stateFolder, 'r1').events()).rejects.toThrow(/events\.jsonl: the record at byte 0/);
+  });
+
+  it('turns a full disk into one line and leaves no half record behind', async () => {
+    const paths = await create('r1');
+    let free = 300;
+    const writer = new RunWriter(paths, undefined, (_, bytes) => {
+      if (free === 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+      const taken = Math.min(free, bytes.length);
+      free -= taken;
+      appendFileSync(paths.events, bytes.subarray(0, taken));
+      return taken;
+    });
+    const fill = () => {
+      for (;;) writer.event({ type: 'step', step: 1, metrics: {}, groups: [] });
+    };
+    expect(fill).toThrow(WhetstoneError);
+    expect(fill).toThrow(/events\.jsonl: disk full/);
+    writer.close();
+    expect(readFileSync(paths.events, 'utf8')).toMatch(/\}\n$/);
+    expect((await openRun(stateFolder, 'r1').events()).length).toBeGreaterThan(0);
+  });
+
+  it('settles the tasks once they are known', async () => {
+    const paths = await create('r1');
+    const config = await openRun(stateFolder, 'r1').config();
+    const task = (id: string, split: 'train' | 'heldout') => ({ instance_id: id, whetstone: { split } }) as never;
+    await settleTasks(paths, config, [task('a', 'train'), task('b', 'heldout')]);
+    expect((await openRun(stateFolder, 'r1').config()).taskIds).toEqual({ train: ['a'], heldout: ['b'] });
+    expect(await openRun(stateFolder, 'r1').tasks()).toHaveLength(2);
+  });
+});
+
+describe('the list of runs', () => {
+  it('is empty where nothing ran', async () => {
+    expect(await listRuns(stateFolder)).toEqual([]);
+  });
+
+  it('tells running, interrupted and finished runs apart, newest first', async () => {
+    for (const id of ['r1', 'r2', 'r3']) {
+      const writer = new RunWriter(await create(id));
+      writer.event({ type: 'started', pid: process.pid, resumedFromStep: null });
+      if (id === 'r1') writer.event({ type: 'finished', status: 'completed', message: 'Done.' });
+      writer.close();
+    }
+    const lock = await acquireTrainLock(stateFolder, 'r3');
+    expect((await listRuns(stateFolder)).map(({ id, status }) => [id, status])).toEqual([
+      ['r3', 'running'],
+      ['r2', 'interrupted'],
+      ['r1', 'completed'],
+    ]);
+    await lock.release();
+    expect((await listRuns(stateFolder))[0].status).toBe('interrupted');
+  });
+
+  it('refuses an id that leads out of the runs folder', async () => {
+    await create('r1');
+    for (const id of ['..', '../runs/r1', '', 'r2', '.r1']) {
+      expect(() => openRun(stateFolder, id)).toThrow(/No run/);
+    }
+    expect(existsSync(path.join(stateFolder, '.gitignore'))).toBe(true);
+  });
+});

@@ -1,0 +1,52 @@
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { badInput } from '../../trajectory/errors.js';
+
+const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  ENOSPC: ['disk full', 'Free some space, then resume the run.'],
+  EDQUOT: ['disk quota used up', 'Free some space, then resume the run.'],
+  EACCES: ['no permission to write', 'Make the folder writable for this user.'],
+  EPERM: ['no permission to write', 'Make the folder writable for this user.'],
+  EROFS: ['the file system is read-only', 'Move the repository to a writable place.'],
+};
+
+/** Turns an error of the file system that the user can mend into a bad-input error of one line; others stay as they are. */
+export function storageError(error: unknown, file: string): unknown {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  const known = code === undefined ? undefined : remedies[code];
+  return known === undefined ? error : badInput(`${file}: ${known[0]} (${code}).`, known[1], error);
+}
+
+/** Writes a file so that readers see the old content or the new, never a part. */
+export async function writeFileAtomically(file: string, content: string): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    await writeFile(temporary, content);
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw storageError(error, file);
+  }
+}
+
+/** `.whetstone/` with its `.gitignore` of `*`, so that git never sees what is inside. */
+export async function createStateFolder(stateFolder: string): Promise<void> {
+  const ignore = path.join(stateFolder, '.gitignore');
+  try {
+    await mkdir(stateFolder, { recursive: true });
+    await writeFile(ignore, '*\n');
+  } catch (error) {
+    throw storageError(error, ignore);
+  }
+}
+
+/** Flushes a file or folder to the disk. Windows cannot open folders for this; its renames are journaled. */
+export async function flush(target: string, kind: 'file' | 'folder'): Promise<void> {
+  if (kind === 'folder' && process.platform === 'win32') return;
+  const handle = await open(target, kind === 'file' ? 'r+' : 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import type { Grade } from '../../trajectory/grade.js';
+import type { Message } from '../../trajectory/message.js';
+import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import type { TrajectoryHeader } from './runRecord.js';
+import { readTokenBlock, type TokenBlock, type TokenFile } from './tokenFile.js';
+
+const count = z.int().nonnegative();
+export const tokenBlockSchema: z.ZodType<TokenBlock> = z.object({ offset: count, tokens: count });
+
+const messageSchema: z.ZodType<Message> = z.discriminatedUnion('role', [
+  z.object({ role: z.literal('system'), content: z.string() }),
+  z.object({ role: z.literal('user'), content: z.string() }),
+  z.object({
+    role: z.literal('assistant'),
+    content: z.string(),
+    thinking: z.string().optional(),
+    toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.record(z.string(), z.unknown()) })),
+    malformedCall: z.string().optional(),
+    raw: z.string(),
+  }),
+  z.object({ role: z.literal('tool'), toolCallId: z.string(), name: z.string(), content: z.string() }),
+]);
+
+const testStatus = z.enum(['passed', 'failed', 'skipped', 'missing']);
+const gradeSchema: z.ZodType<Grade> = z.object({
+  reward: z.number(),
+  resolved: z.boolean(),
+  components: z.record(z.string(), z.object({ score: z.number(), weight: z.number(), reason: z.string().optional() })),
+  tests: z.array(z.object({ id: z.string(), before: testStatus, after: testStatus })),
+  files: z.array(z.object({ path: z.string(), ratio: z.number() })),
+});
+
+/** A trajectory as a JSON line: its arrays are in the token file, `nodes[].tokens` says how many each node has. */
+export const trajectoryLineSchema = z.object({
+  id: z.string(),
+  kind: z.enum(['rollout', 'evaluation', 'demonstration']),
+  step: count,
+  taskId: z.string(),
+  split: z.enum(['train', 'heldout']),
+  sample: count,
+  seed: count,
+  temperature: z.number(),
+  policyStep: count,
+  sandbox: z.string(),
+  stopReason: z.enum(['submitted', 'no-tool-call', 'turn-limit', 'token-limit', 'time-limit', 'cancelled', 'error']),
+  infrastructureError: z.string().nullable(),
+  grade: gradeSchema.nullable(),
+  patch: z.string(),
+  statistics: z.object({
+    turns: count,
+    toolCalls: z.record(z.string(), count),
+    malformedCalls: count,
+    unknownTools: count,
+    invalidArguments: count,
+    validCalls: count,
+    sampledTokens: count,
+    totalTokens: count,
+    seconds: z.number(),
+  }),
+  block: tokenBlockSchema,
+  nodes: z.array(z.object({ parent: count.nullable(), message: messageSchema, tokens: count })),
+});
+export type TrajectoryLine = z.infer<typeof trajectoryLineSchema>;
+
+const kinds = ['int32', 'float32', 'float32', 'uint8'] as const;
+
+/** Writes the trajectory's arrays to the token file and returns its line, which must be written after. */
+export function storeTrajectory(trajectory: Trajectory, tokens: TokenFile): TrajectoryLine {
+  const { nodes } = trajectory;
+  const block = tokens.append([
+    Int32Array.from(nodes.flatMap((node) => [...node.tokenIds])),
+    Float32Array.from(nodes.flatMap((node) => [...node.logprobs])),
+    Float32Array.from(nodes.flatMap((node) => [...node.entropies])),
+    Uint8Array.from(nodes.flatMap((node) => [...node.actionMask])),
+  ]);
+  return trajectoryLineSchema.parse({
+    ...trajectory,
+    block,
+    nodes: nodes.map(({ parent, message, tokenIds }) => ({ parent, message, tokens: tokenIds.length })),
+  });
+}
+
+/** Reads the arrays that belong to a line and puts the trajectory together again. */
+export async function restoreTrajectory(line: TrajectoryLine, tokenFile: string): Promise<Trajectory> {
+  const { block, nodes, ...rest } = line;
+  const [ids, logprobs, entropies, mask] = await readTokenBlock(tokenFile, block, kinds);
+  let start = 0;
+  const restored = nodes.map(({ parent, message, tokens }): TrajectoryNode => {
+    const end = start + tokens;
+    const node = {
+      parent,
+      message,
+      tokenIds: ids.slice(start, end),
+      actionMask: mask.slice(start, end),
+      logprobs: logprobs.slice(start, end),
+      entropies: entropies.slice(start, end),
+    };
+    start = end;
+    return node;
+  });
+  return { ...rest, nodes: restored };
+}
+
+/** What lists and trees show of a trajectory. */
+export function headerOf(trajectory: TrajectoryLine | Trajectory): TrajectoryHeader {
+  const { id, kind, step, taskId, sample, grade, stopReason, statistics, infrastructureError, sandbox } = trajectory;
+  return {
+    id,
+    kind,
+    step,
+    taskId,
+    sample,
+    reward: grade?.reward ?? null,
+    resolved: grade?.resolved ?? false,
+    stopReason,
+    turns: statistics.turns,
+    infrastructureError,
+    sandbox,
+  };
+}
