@@ -1,0 +1,67 @@
+import type { TestResult } from '../testing/testRunner.js';
+
+const SHOWN_TESTS = 3;
+const MESSAGE_CHARACTERS = 140;
+const INTENT_CHARACTERS = 600;
+
+type FailedTest = Pick<TestResult, 'id' | 'message'>;
+
+/**
+ * What the policy is told of an injected bug: the failing tests and their messages, shortened. Where the bug is and how
+ * it is mended is left to find.
+ */
+export function injectionStatement(repo: string, failing: readonly FailedTest[]): string {
+  return [`Tests fail in ${repo}. Find the bug in the source and fix it.`, ...failingLines(failing)].join('\n');
+}
+
+/** What the policy is told of a task from history: what the commit set out to do, then the failing tests. */
+export function historyStatement(message: string, failing: readonly FailedTest[]): string {
+  const intent = commitIntent(message);
+  return [
+    ...(intent === '' ? [] : [intent]),
+    'Change the source so that the failing tests pass.',
+    ...failingLines(failing),
+  ].join('\n');
+}
+
+function failingLines(failing: readonly FailedTest[]): string[] {
+  const shown = failing.slice(0, SHOWN_TESTS).flatMap(({ id, message }) => {
+    const reason = shortMessage(message);
+    return [`Failing: ${id}`, ...(reason === '' ? [] : [`  ${reason}`])];
+  });
+  const hidden = failing.length - SHOWN_TESTS;
+  return hidden > 0 ? [...shown, `(+${hidden} more)`] : shown;
+}
+
+/** The telling lines of a failure's message on one line; stack traces are left out. */
+export function shortMessage(message: string): string {
+  const lines = message.split('\n').map((line) => line.trim());
+  const stack = lines.findIndex((line) => /^(at |File "|Traceback )/.test(line));
+  const told = (stack === -1 ? lines : lines.slice(0, stack)).filter((line) => line !== '').join(' ');
+  return cut(told.replace(/\s+/g, ' '), MESSAGE_CHARACTERS);
+}
+
+const TRAILER = /^\s*[\w-]+-(by|id|to)\s*:/i;
+const REFERENCE =
+  /^\s*(fix(es|ed)?|close[sd]?|resolve[sd]?|refs?|see( also)?|pr|issue)\b[\s:]*(\S*#\d+|https?:\/\/\S+)[\s.]*$/i;
+
+/** A commit's message without what leads to the answer or to nowhere: hashes, issue numbers, trailers, links. */
+function commitIntent(message: string): string {
+  const told = message
+    .split(/\r?\n/)
+    .filter((line) => !TRAILER.test(line) && !REFERENCE.test(line))
+    .join('\n')
+    .replace(/https?:\/\/\S+/g, '')
+    .replace(/\(?\S*#\d+\)?/g, '')
+    .replace(/\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b/g, '')
+    .replace(/[ \t]+/g, ' ')
+    .replace(/ *\n */g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+  return cut(told, INTENT_CHARACTERS);
+}
+
+function cut(text: string, characters: number): string {
+  const points = [...text];
+  return points.length <= characters ? text : `${points.slice(0, characters - 1).join('')}…`;
+}
