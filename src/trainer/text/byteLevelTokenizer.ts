@@ -1,0 +1,147 @@
+import { Tokenizer } from '@huggingface/tokenizers';
+import { z } from 'zod';
+import { badInput } from '../../trajectory/errors.js';
+import { fromByteCharacters, showBytes } from './byteLevel.js';
+
+const addedTokenSchema = z.looseObject({ id: z.int().nonnegative(), content: z.string().min(1), special: z.boolean() });
+
+/** The parts of a Hugging Face tokenizer.json that are read here; the library reads the rest. */
+export const tokenizerJsonSchema = z.looseObject({
+  added_tokens: z.array(addedTokenSchema).default([]),
+  pre_tokenizer: z.unknown(),
+  decoder: z.unknown(),
+  model: z.looseObject({
+    type: z.literal('BPE').optional(),
+    vocab: z.record(z.string(), z.int().nonnegative()),
+    merges: z.array(z.union([z.string(), z.array(z.string())])),
+  }),
+});
+
+/** Longer texts are encoded in pieces, so that no part of the library sees a list too long for one call. */
+const pieceCharacters = 32_768;
+
+/**
+ * A byte-level BPE tokenizer (GPT-2's kind: Llama 3, Qwen, SmolLM), with control tokens kept apart from text:
+ * a control token's id comes only from where a caller allows its name.
+ */
+export class ByteLevelTokenizer {
+  /** One more than the greatest id. */
+  readonly vocabularySize: number;
+  private readonly tokenizer: Tokenizer;
+  private readonly bytes: (Uint8Array | undefined)[] = [];
+  private readonly controlIds = new Map<string, number>();
+
+  /** `where` names the file in errors. */
+  constructor(tokenizerJson: unknown, tokenizerConfig: Readonly<Record<string, unknown>>, where: string) {
+    const refuse = (reason: string, cause?: unknown) =>
+      badInput(`Cannot use the tokenizer '${where}': ${reason}.`, 'Use a byte-level BPE tokenizer.json.', cause);
+    const parsed = tokenizerJsonSchema.safeParse(tokenizerJson);
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0]!;
+      throw refuse(`${issue.path.join('.') || 'the file'}: ${issue.message}`, parsed.error);
+    }
+    const json = parsed.data;
+    if (!mentionsByteLevel(json.decoder) || !mentionsByteLevel(json.pre_tokenizer))
+      throw refuse('its pre-tokenizer and decoder are not ByteLevel');
+    const utf8 = new TextEncoder();
+    for (const { id, content, special } of json.added_tokens) {
+      this.bytes[id] = utf8.encode(content);
+      if (special || /^[<[].*[>\]]$/s.test(content)) this.controlIds.set(content, id);
+    }
+    for (const [token, id] of Object.entries(json.model.vocab)) {
+      const bytes = fromByteCharacters(token);
+      this.bytes[id] ??= bytes ?? utf8.encode(token);
+    }
+    this.vocabularySize = this.bytes.length;
+    const isControl = (content: string) => this.controlIds.has(content);
+    const withoutControls = {
+      ...json,
+      added_tokens: json.added_tokens.filter(({ content }) => !isControl(content)),
+      model: {
+        ...json.model,
+        vocab: Object.fromEntries(Object.entries(json.model.vocab).filter(([token]) => !isControl(token))),
+      },
+    };
+    try {
+      this.tokenizer = new Tokenizer(withoutControls, { ...tokenizerConfig });
+    } catch (error) {
+      throw refuse(error instanceof Error ? error.message : String(error), error);
+    }
+  }
+
+  /** Names of the control tokens, the longest first. */
+  get controlTokens(): string[] {
+    return [...this.controlIds.keys()].sort((a, b) => b.length - a.length);
+  }
+
+  controlId(token: string): number | undefined {
+    return this.controlIds.get(token);
+  }
+
+  /**
+   * Encodes text; only the control tokens named in `allowed` become their ids, all else stays text. Occurrences of
+   * `guard` are left out of the text after the control tokens were found: a guard inside one keeps it text.
+   */
+  encode(text: string, allowed: readonly string[] = [], guard = ''): Int32Array {
+    const ids: number[] = [];
+    for (const segment of splitAt(text, allowed)) {
+      const control = allowed.includes(segment) ? this.controlIds.get(segment) : undefined;
+      if (control !== undefined) ids.push(control);
+      else
+        for (const piece of pieces(guard === '' ? segment : segment.replaceAll(guard, '')))
+          for (const id of this.tokenizer.encode(piece, { add_special_tokens: false }).ids) ids.push(id);
+    }
+    return Int32Array.from(ids);
+  }
+
+  /** Decodes all tokens' bytes laid end to end; bytes that form no character become U+FFFD. */
+  decode(tokenIds: ArrayLike<number>): string {
+    const parts = Array.from(tokenIds, (id) => this.tokenBytes(id));
+    return lenientUtf8.decode(Buffer.concat(parts));
+  }
+
+  /** Each token's own text; bytes of a part of a character as `\xNN`. */
+  tokenTexts(tokenIds: ArrayLike<number>): string[] {
+    return Array.from(tokenIds, (id) => showBytes(this.tokenBytes(id)));
+  }
+
+  /** Ids that no token has (a model's vocabulary may be padded) read as U+FFFD. */
+  private tokenBytes(id: number): Uint8Array {
+    return this.bytes[id] ?? replacementBytes;
+  }
+}
+
+const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+const replacementBytes = new TextEncoder().encode('\uFFFD');
+
+/** Splits text at every occurrence of a token; the tokens are parts of their own. */
+function splitAt(text: string, tokens: readonly string[]): string[] {
+  if (tokens.length === 0 || text === '') return text === '' ? [] : [text];
+  const pattern = [...tokens]
+    .sort((a, b) => b.length - a.length)
+    .map((token) => token.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    .join('|');
+  return text.split(new RegExp(`(${pattern})`, 'u')).filter((part) => part !== '');
+}
+
+/** Cuts a long text before a line's first visible character (where pre-tokenizers cut too), else anywhere. */
+function* pieces(text: string): Generator<string> {
+  let start = 0;
+  while (text.length - start > pieceCharacters) {
+    const end = cutPosition(text, start);
+    yield text.slice(start, end);
+    start = end;
+  }
+  if (start < text.length) yield text.slice(start);
+}
+
+function cutPosition(text: string, start: number): number {
+  const limit = start + pieceCharacters;
+  for (let i = limit; i > start + pieceCharacters / 2; i--) if (text[i - 1] === '\n' && !/\s/.test(text[i]!)) return i;
+  // Never between the halves of a surrogate pair.
+  return /[\uDC00-\uDFFF]/.test(text[limit]!) ? limit - 1 : limit;
+}
+
+function mentionsByteLevel(component: unknown): boolean {
+  return JSON.stringify(component ?? null).includes('"type":"ByteLevel"');
+}
