@@ -1,0 +1,105 @@
+import { ROOT, SuffixAutomaton } from './suffixAutomaton.js';
+
+/**
+ * The Ratcliff-Obershelp ratio 2M/T over code points, to the last bit what Python's
+ * `difflib.SequenceMatcher(None, a, b, autojunk=False).ratio()` gives. Two empty texts have ratio 1.
+ */
+export function ratio(a: string, b: string): number {
+  const left = codePoints(a);
+  const right = codePoints(b);
+  const total = left.length + right.length;
+  return total === 0 ? 1 : (2 * countMatches(left, right)) / total;
+}
+
+/**
+ * M: how many symbols lie in matching blocks. difflib takes the longest common block (of equals the earliest in a, of
+ * those the earliest in b) and goes on to its left and to its right.
+ *
+ * All blocks of the longest length L are taken here in one pass from left to right: the longest block right of one of
+ * length L is again the next one of length L, as long as there is one, and what is left between them only holds
+ * shorter ones. So L falls strictly on the way down, the blocks on a way down are disjoint, and hence its depth is below
+ * sqrt(2 * min(|a|, |b|)); each level takes time linear in |a| + |b|.
+ */
+function countMatches(a: Int32Array, b: Int32Array): number {
+  const automaton = new SuffixAutomaton(b.length);
+  const windows = new Int32Array(b.length);
+  const nextWindow = new Int32Array(b.length);
+  const firstWindow = new Int32Array(2 * b.length + 1);
+  const pending: [aStart: number, aEnd: number, bStart: number, bEnd: number][] = [[0, a.length, 0, b.length]];
+  let matches = 0;
+  for (let range = pending.pop(); range; range = pending.pop()) {
+    const [aStart, aEnd, bStart, bEnd] = range;
+    if (aStart === aEnd || bStart === bEnd) continue;
+    automaton.build(b, bStart, bEnd);
+    let longest = 0;
+    eachMatch(automaton, a, aStart, aEnd, Infinity, (_start, length) => (longest = Math.max(longest, length)));
+    if (longest === 0) continue;
+
+    // Where the windows of that length begin in b: for each state a list of positions in ascending order.
+    eachMatch(automaton, b, bStart, bEnd, longest, (start, length, state) => {
+      if (length === longest) windows[start] = state;
+    });
+    firstWindow.fill(-1, 0, automaton.states);
+    for (let start = bEnd - longest; start >= bStart; start--) {
+      nextWindow[start] = firstWindow[windows[start]];
+      firstWindow[windows[start]] = start;
+    }
+
+    let aDone = aStart;
+    let bDone = bStart;
+    eachMatch(automaton, a, aStart, aEnd, longest, (start, length, state) => {
+      if (length < longest || start < aDone) return;
+      let found = firstWindow[state];
+      while (found !== -1 && found < bDone) found = nextWindow[found];
+      firstWindow[state] = found;
+      if (found === -1) return;
+      pending.push([aDone, start, bDone, found]);
+      matches += longest;
+      aDone = start + longest;
+      bDone = found + longest;
+    });
+    pending.push([aDone, aEnd, bDone, bEnd]);
+  }
+  return matches;
+}
+
+/**
+ * Reads symbols[start, end) and calls `visit` after each symbol that the automaton knows: where the longest piece of at
+ * most `limit` symbols that ends there begins, its length, and the state that it leads to.
+ */
+function eachMatch(
+  automaton: SuffixAutomaton,
+  symbols: Int32Array,
+  start: number,
+  end: number,
+  limit: number,
+  visit: (start: number, length: number, state: number) => void,
+): void {
+  let state = ROOT;
+  let length = 0;
+  for (let at = start; at < end; at++) {
+    let next = automaton.next(state, symbols[at]);
+    while (next === -1 && state !== ROOT) {
+      state = automaton.link[state];
+      length = automaton.length[state];
+      next = automaton.next(state, symbols[at]);
+    }
+    if (next === -1) continue;
+    state = next;
+    length = Math.min(length + 1, limit);
+    while (state !== ROOT && automaton.length[automaton.link[state]] >= limit) state = automaton.link[state];
+    visit(at - length + 1, length, state);
+  }
+}
+
+/** Python's strings are code points, JavaScript's UTF-16 units. */
+function codePoints(text: string): Int32Array {
+  const points = new Int32Array(text.length);
+  let count = 0;
+  for (let at = 0; at < text.length; count++) {
+    const point = text.codePointAt(at)!;
+    points[count] = point;
+    at += point > 0xffff ? 2 : 1;
+  }
+  return points.subarray(0, count);
+}
