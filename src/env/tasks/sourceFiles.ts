@@ -21,6 +21,11 @@ export function isSourcePath(path: string): boolean {
   );
 }
 
+/** Does the name say that this is a test or belongs to the tests, whatever the runner? */
+export function isTestPath(path: string): boolean {
+  return TEST_FOLDERS.test(path) || TEST_NAMES.test(path);
+}
+
 /** Does the text look written by a person: no marker of a generator, no minified lines, no huge size? */
 export function isWrittenByHand(text: string): boolean {
   if (text.length > MAX_CHARACTERS || text.includes('\0')) return false;

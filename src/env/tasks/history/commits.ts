@@ -1,0 +1,84 @@
+import type { Repository } from '../../repo/repository.js';
+
+/** A commit as `git log` tells it. */
+export interface Commit {
+  readonly id: string;
+  readonly parents: readonly string[];
+  /** ISO 8601. */
+  readonly date: string;
+  readonly message: string;
+}
+
+/** One changed file, a rename taken as one. Modes are git's octal ones. */
+export interface ChangedFile {
+  readonly status: string;
+  readonly path: string;
+  readonly oldPath: string;
+  readonly oldMode: string;
+  readonly newMode: string;
+  /** The content is the same on both sides. */
+  readonly sameContent: boolean;
+}
+
+/** No diff of ours depends on the user's settings or starts a program of theirs. */
+const PLAIN_DIFF = ['--no-ext-diff', '--no-textconv', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
+
+/** The newest `limit` commits that lead to `head`, newest first. */
+export async function listCommits(
+  repository: Repository,
+  head: string,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<Commit[]> {
+  const format = '--format=%H%x1f%P%x1f%cI%x1f%B';
+  const log = await repository.git(
+    ['log', '-z', `--max-count=${limit}`, '--no-show-signature', '--no-color', format, head, '--'],
+    { signal },
+  );
+  return log
+    .split('\0')
+    .filter((record) => record.includes('\x1f'))
+    .map((record) => {
+      const [id, parents, date, message] = record.split('\x1f');
+      return { id: id.trim(), parents: parents.split(' ').filter((parent) => parent !== ''), date, message };
+    });
+}
+
+export async function changedFiles(repository: Repository, parent: string, commit: string): Promise<ChangedFile[]> {
+  const raw = await repository.git(['diff-tree', '-r', '-z', '-M', '--raw', '--no-abbrev', parent, commit]);
+  const fields = raw.split('\0');
+  const files: ChangedFile[] = [];
+  for (let index = 0; fields[index]?.startsWith(':');) {
+    const [oldMode, newMode, oldId, newId, status] = fields[index].slice(1).split(' ');
+    const renamed = /^[RC]/.test(status);
+    const oldPath = fields[index + 1];
+    const path = renamed ? fields[index + 2] : oldPath;
+    files.push({ status: status[0], path, oldPath, oldMode, newMode, sameContent: oldId === newId });
+    index += renamed ? 3 : 2;
+  }
+  return files;
+}
+
+/** The patch between two commits, narrowed to some files; renames appear as a deletion and a new file. */
+export async function patchOf(
+  repository: Repository,
+  parent: string,
+  commit: string,
+  paths: readonly string[],
+  extra: readonly string[] = [],
+): Promise<string> {
+  const literal = paths.map((path) => `:(top,literal)${path}`);
+  return repository.git([
+    'diff-tree',
+    '-r',
+    '-p',
+    '--no-renames',
+    '--full-index',
+    ...PLAIN_DIFF,
+    ...extra,
+    parent,
+    commit,
+    '--',
+    ...literal,
+  ]);
+}
