@@ -1,3 +1,4 @@
+import { Tensor as OrtTensor } from 'onnxruntime-node';
 import type { Graph, Tensor } from '../graph/graph.js';
 import { multiplyDims, type Dim } from '../graph/shape.js';
 import {
@@ -135,6 +136,16 @@ export function rotaryTable(config: LlamaConfig): { cosines: Float32Array; sines
 
 /** The tables are inputs, so that the graph holds no numbers: feed `rotaryFeeds`. */
 const rotaryInputs = { cosines: 'rotary.cosines', sines: 'rotary.sines' } as const;
+
+/** Feeds for the tables that every graph with a `decoder` in it has as inputs. */
+export function rotaryFeeds(config: LlamaConfig): Record<string, OrtTensor> {
+  const shape = [config.maxPositions, config.headDim / 2];
+  const { cosines, sines } = rotaryTable(config);
+  return {
+    [rotaryInputs.cosines]: new OrtTensor('float32', cosines, shape),
+    [rotaryInputs.sines]: new OrtTensor('float32', sines, shape),
+  };
+}
 
 function rotaryTables(graph: Graph, config: LlamaConfig): RotaryTables {
   const shape = [config.maxPositions, config.headDim / 2];

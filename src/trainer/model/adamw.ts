@@ -1,0 +1,53 @@
+import type { AdamWOptions } from './policy.js';
+
+/** First and second moments of each parameter, and the steps taken. */
+export interface AdamWState {
+  readonly firstMoments: Map<string, Float32Array>;
+  readonly secondMoments: Map<string, Float32Array>;
+  step: number;
+}
+
+export function freshAdamWState(parameters: ReadonlyMap<string, Float32Array>): AdamWState {
+  const zeros = () => new Map([...parameters].map(([name, values]) => [name, new Float32Array(values.length)]));
+  return { firstMoments: zeros(), secondMoments: zeros(), step: 0 };
+}
+
+/** The Euclidean norm of all gradients together, summed in double precision. */
+export function globalNorm(gradients: ReadonlyMap<string, Float32Array>): number {
+  let sum = 0;
+  for (const values of gradients.values()) for (let i = 0; i < values.length; i++) sum += values[i] * values[i];
+  return Math.sqrt(sum);
+}
+
+/**
+ * One step of AdamW (arXiv 1711.05101) as PyTorch's `AdamW` takes it, in place, after scaling the gradients down to
+ * `maxGradientNorm` as `clip_grad_norm_` does. Only parameters that `decays` names lose weight.
+ */
+export function adamWStep(
+  parameters: ReadonlyMap<string, Float32Array>,
+  gradients: ReadonlyMap<string, Float32Array>,
+  state: AdamWState,
+  options: AdamWOptions,
+  gradientNorm: number,
+  decays: (name: string) => boolean,
+): void {
+  const { learningRate, beta1, beta2, epsilon, weightDecay, maxGradientNorm } = options;
+  state.step++;
+  const stepSize = learningRate / (1 - beta1 ** state.step);
+  const secondCorrection = Math.sqrt(1 - beta2 ** state.step);
+  const scale = maxGradientNorm > 0 ? Math.min(1, maxGradientNorm / (gradientNorm + 1e-6)) : 1;
+  for (const [name, values] of parameters) {
+    const gradient = gradients.get(name)!;
+    const first = state.firstMoments.get(name)!;
+    const second = state.secondMoments.get(name)!;
+    const keep = decays(name) ? 1 - learningRate * weightDecay : 1;
+    for (let i = 0; i < values.length; i++) {
+      const g = gradient[i] * scale;
+      const m = beta1 * first[i] + (1 - beta1) * g;
+      const v = beta2 * second[i] + (1 - beta2) * g * g;
+      first[i] = m;
+      second[i] = v;
+      values[i] = values[i] * keep - (stepSize * m) / (Math.sqrt(v) / secondCorrection + epsilon);
+    }
+  }
+}

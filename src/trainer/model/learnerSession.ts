@@ -1,0 +1,92 @@
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { emitModel } from '../graph/emit.js';
+import { parameterShapes, type LlamaConfig } from './llamaConfig.js';
+import { gradientGraph, gradientOutput, scoresOutput, scoringGraph, trainingInputs } from './llamaGraph.js';
+import { rotaryFeeds } from './llamaLayers.js';
+import type { MicroBatch } from './packing.js';
+
+export type LearnerDevice = 'cpu' | 'webgpu';
+
+export interface SessionOptions {
+  readonly device: LearnerDevice;
+  readonly threads: number;
+}
+
+/** The compiled graphs of one model: each is compiled when it is first wanted. Weights are fed at every run. */
+export class LearnerSession {
+  private scoring: Promise<InferenceSession> | null = null;
+  private gradient: Promise<InferenceSession> | null = null;
+  private readonly fixed: Record<string, Tensor>;
+
+  /** `parameters` may change between runs, in place. */
+  constructor(
+    private readonly config: LlamaConfig,
+    parameters: ReadonlyMap<string, Float32Array>,
+    private readonly options: SessionOptions,
+  ) {
+    this.fixed = rotaryFeeds(config);
+    for (const [name, shape] of parameterShapes(config)) {
+      this.fixed[name] = new Tensor('float32', parameters.get(name)!, shape);
+    }
+  }
+
+  /** [targets, 2]: log-probability and entropy of every target. */
+  async score(batch: MicroBatch, temperature: number): Promise<Float32Array> {
+    this.scoring ??= compile(emitModel(scoringGraph(this.config).outputs), this.options);
+    const results = await (await this.scoring).run({ ...this.fixed, ...batchFeeds(batch, temperature) });
+    return floats(results[scoresOutput]);
+  }
+
+  /** As `score`, with the gradient of sum(coefficients * scores) handed to `receive` for each parameter. */
+  async differentiate(
+    batch: MicroBatch,
+    temperature: number,
+    coefficients: Float32Array,
+    receive: (name: string, gradient: Float32Array) => void,
+  ): Promise<Float32Array> {
+    this.gradient ??= compile(emitModel(gradientGraph(this.config).outputs), this.options);
+    const results = await (
+      await this.gradient
+    ).run({
+      ...this.fixed,
+      ...batchFeeds(batch, temperature),
+      [trainingInputs.coefficients]: new Tensor('float32', coefficients, [batch.targets.length, 2]),
+    });
+    for (const name of parameterShapes(this.config).keys()) receive(name, floats(results[gradientOutput(name)]));
+    return floats(results[scoresOutput]);
+  }
+
+  async dispose(): Promise<void> {
+    for (const session of [this.scoring, this.gradient]) await (await session)?.release();
+    this.scoring = this.gradient = null;
+  }
+}
+
+function compile(model: Uint8Array, options: SessionOptions): Promise<InferenceSession> {
+  return InferenceSession.create(model, {
+    executionProviders: [options.device],
+    graphOptimizationLevel: 'all',
+    intraOpNumThreads: options.threads,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    logSeverityLevel: 3,
+  });
+}
+
+function batchFeeds(batch: MicroBatch, temperature: number): Record<string, Tensor> {
+  const shape = [batch.rows, batch.length];
+  const count = batch.targets.length;
+  return {
+    [trainingInputs.tokens]: new Tensor('int32', batch.tokens, shape),
+    [trainingInputs.positions]: new Tensor('int32', batch.positions, shape),
+    [trainingInputs.segments]: new Tensor('int32', batch.segments, shape),
+    [trainingInputs.sources]: new Tensor('int32', batch.sources, [count]),
+    [trainingInputs.targets]: new Tensor('int32', batch.targets, [count, 1]),
+    [trainingInputs.sharpness]: new Tensor('float32', Float32Array.of(1 / temperature), []),
+  };
+}
+
+function floats(tensor: Tensor): Float32Array {
+  if (!(tensor.data instanceof Float32Array)) throw new Error(`internal: float32 was expected, not ${tensor.type}.`);
+  return tensor.data;
+}
