@@ -16,15 +16,23 @@ export interface EpisodeStep {
   readonly stopReason: StopReason | null;
 }
 
+/** Counters of an episode as the environment sees it; tokens are the caller's to fill. */
+export interface EpisodeCounters extends Omit<EpisodeStatistics, 'sampledTokens' | 'totalTokens'> {
+  /** Turns that opened with a thought. */
+  readonly thoughtTurns: number;
+}
+
 /** One play of a task: reset by `startEpisode`, then `step` until it stops, then `changes` for the grade. */
 export interface Episode {
   readonly prompt: readonly [SystemMessage, UserMessage];
   readonly tools: readonly ToolSchema[];
+  /** The episode's tree on this machine. */
+  readonly root: string;
   /** Plays one assistant message. A bad call is answered and counted; only a failing machine throws (`infrastructure`). */
   step(message: AssistantMessage, signal?: AbortSignal): Promise<EpisodeStep>;
   /** What the policy changed so far, tests and configuration of tests included. */
   changes(): Promise<FileChange[]>;
-  /** Counters so far; tokens are the caller's to fill. */
-  statistics(): Omit<EpisodeStatistics, 'sampledTokens' | 'totalTokens'>;
+  /** Counters so far. */
+  statistics(): EpisodeCounters;
   dispose(): Promise<void>;
 }

@@ -1,0 +1,148 @@
+import { performance } from 'node:perf_hooks';
+import { cancelled, infrastructure, WhetstoneError } from '../trajectory/errors.js';
+import type { AssistantMessage, SystemMessage, ToolCall, ToolMessage, UserMessage } from '../trajectory/message.js';
+import type { Task } from '../trajectory/task.js';
+import type { StopReason } from '../trajectory/trajectory.js';
+import type { Environment } from './environment.js';
+import type { Episode, EpisodeCounters, EpisodeLimits, EpisodeStep } from './episodeTypes.js';
+import { finishObservation } from './tools/normalize.js';
+import { systemPrompt, taskPrompt } from './tools/prompts.js';
+import type { ToolContext } from './tools/tool.js';
+import { findTool, renderMalformedCall, renderUnknownTool, toolSchemas } from './tools/tools.js';
+import type { FileChange, Workspace } from './workspace/workspace.js';
+
+/** Opens a clean workspace for the task and returns the episode at its first turn. */
+export async function startEpisode(environment: Environment, task: Task, limits: EpisodeLimits): Promise<Episode> {
+  return new PlayedEpisode(environment, task, limits, await environment.openWorkspace(task));
+}
+
+/** Name under which the answer to a malformed call is shown: no tool was reached. */
+const NO_TOOL = 'error';
+
+class PlayedEpisode implements Episode {
+  readonly prompt: readonly [SystemMessage, UserMessage];
+  readonly tools = toolSchemas;
+  private readonly started = performance.now();
+  private readonly toolCalls = new Map<string, number>();
+  private turns = 0;
+  private thoughtTurns = 0;
+  private validCalls = 0;
+  private malformedCalls = 0;
+  private unknownTools = 0;
+  private invalidArguments = 0;
+  private stopReason: StopReason | null = null;
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly task: Task,
+    private readonly limits: EpisodeLimits,
+    private readonly workspace: Workspace,
+  ) {
+    this.prompt = [
+      { role: 'system', content: systemPrompt(toolSchemas) },
+      { role: 'user', content: taskPrompt(task) },
+    ];
+  }
+
+  get root(): string {
+    return this.workspace.root;
+  }
+
+  async step(message: AssistantMessage, signal?: AbortSignal): Promise<EpisodeStep> {
+    if (this.stopReason !== null) throw new Error(`internal: the episode is over (${this.stopReason})`);
+    this.turns++;
+    if (message.thinking?.trim()) this.thoughtTurns++;
+    const observations: ToolMessage[] = [];
+    for (const call of message.toolCalls) {
+      observations.push(this.observe(call.id, call.name, await this.play(call, signal)));
+      if (this.stopReason !== null) break;
+    }
+    if (message.malformedCall !== undefined && this.stopReason === null) {
+      this.malformedCalls++;
+      observations.push(this.observe(`malformed-${this.turns}`, NO_TOOL, renderMalformedCall(message.malformedCall)));
+    }
+    if (observations.length === 0) this.stopReason = 'no-tool-call';
+    else if (this.turns >= this.limits.maxTurns) this.stopReason ??= 'turn-limit';
+    return { observations, stopReason: this.stopReason };
+  }
+
+  changes(): Promise<FileChange[]> {
+    return this.workspace.changes();
+  }
+
+  statistics(): EpisodeCounters {
+    return {
+      turns: this.turns,
+      thoughtTurns: this.thoughtTurns,
+      toolCalls: Object.fromEntries(this.toolCalls),
+      malformedCalls: this.malformedCalls,
+      unknownTools: this.unknownTools,
+      invalidArguments: this.invalidArguments,
+      validCalls: this.validCalls,
+      seconds: (performance.now() - this.started) / 1000,
+    };
+  }
+
+  dispose(): Promise<void> {
+    return this.workspace.dispose();
+  }
+
+  /** Plays one call; the text of its observation. */
+  private async play(call: ToolCall, signal: AbortSignal | undefined): Promise<string> {
+    if (signal?.aborted) throw cancelled();
+    const tool = findTool(call.name);
+    if (!tool) {
+      this.unknownTools++;
+      return renderUnknownTool(call.name);
+    }
+    this.toolCalls.set(tool.name, (this.toolCalls.get(tool.name) ?? 0) + 1);
+    const answer = await tool.call(call.arguments, this.toolContext(signal)).catch((error: unknown) => {
+      const text = refusalOfTheTree(error);
+      if (text === null) throw asInfrastructure(error, tool.name);
+      return { text, valid: true };
+    });
+    if (signal?.aborted) throw cancelled();
+    if (!answer.valid) this.invalidArguments++;
+    else {
+      this.validCalls++;
+      if (tool.ends) this.stopReason = 'submitted';
+    }
+    return answer.text;
+  }
+
+  private observe(toolCallId: string, name: string, text: string): ToolMessage {
+    return { role: 'tool', toolCallId, name, content: finishObservation(text, this.limits.observationCharacters) };
+  }
+
+  private toolContext(signal: AbortSignal | undefined): ToolContext {
+    const { runner } = this.environment.detected;
+    return {
+      workspace: this.workspace,
+      task: this.task,
+      limits: this.limits,
+      isTestFile: (path) => runner.isTestFile(path),
+      signal,
+    };
+  }
+}
+
+/** What the state of the tree itself can forbid (the policy may have taken away permissions); null for all else. */
+function refusalOfTheTree(error: unknown): string | null {
+  const { code, path } = error as NodeJS.ErrnoException;
+  const reasons: Readonly<Record<string, string>> = {
+    EACCES: 'permission denied',
+    EPERM: 'not permitted',
+    EROFS: 'read-only',
+    ENOENT: 'no such file',
+    ENOTDIR: 'not a folder',
+    EISDIR: 'a folder',
+    ENAMETOOLONG: 'the name is too long',
+  };
+  return path !== undefined && code !== undefined && code in reasons ? `Not possible: ${reasons[code]}.` : null;
+}
+
+function asInfrastructure(error: unknown, tool: string): WhetstoneError {
+  if (error instanceof WhetstoneError) return error;
+  const message = `The tool ${tool} failed: ${error instanceof Error ? error.message : String(error)}.`;
+  return infrastructure(message, 'Check the disk and its free space, then try again.', error);
+}

@@ -1,0 +1,154 @@
+import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
+import type { Grade, TestStatus } from '../trajectory/grade.js';
+import type { Task } from '../trajectory/task.js';
+import type { Environment } from './environment.js';
+import { compose, defaultWeights, type RewardWeights } from './reward/composite.js';
+import { formatReward, type FormatCounters } from './reward/formatReward.js';
+import { changesSimilarity, formatErrorSimilarity, type Similarity } from './reward/similarity.js';
+import { testReward, testsOfReport, testsOfStartTree } from './reward/testReward.js';
+import { applyUnifiedDiff, FormatError } from './reward/unifiedPatch.js';
+import { readTextFile, resolveInTree } from './tools/treeFiles.js';
+import type { TestReport } from './testing/testRunner.js';
+import type { FileChange, Workspace } from './workspace/workspace.js';
+
+export interface GradeOptions {
+  /** Counters of the episode, for the format reward; null where there was no episode. */
+  readonly statistics: FormatCounters | null;
+  readonly weights?: RewardWeights;
+  /** For the run of the tests. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Grades what an episode changed, in a tree that the policy never had: the start tree with its changes laid over, those
+ * of tests and of their configuration left out, and the task's tests run there. A patch that breaks or hangs the tests
+ * has failed them; where the start tree itself gives no results the machine is at fault, and that throws.
+ */
+export async function gradeChanges(
+  environment: Environment,
+  task: Task,
+  changes: readonly FileChange[],
+  options: GradeOptions,
+): Promise<Grade> {
+  const counted = withoutTests(environment, changes);
+  const workspace = await environment.openWorkspace(task, counted);
+  try {
+    const oracle = withoutTests(environment, await oracleChanges(workspace, task, counted));
+    const similarity = changesSimilarity(counted, oracle);
+    const statuses =
+      counted.length === 0
+        ? { tests: testsOfStartTree(task), trouble: 'nothing was changed' }
+        : await runGradedTests(environment, workspace, task, options);
+    return assemble(task, statuses, similarity, options);
+  } finally {
+    await workspace.dispose();
+  }
+}
+
+/**
+ * Grades a unified diff against the start tree. One that can not be read or applied has similarity -1, and the tests
+ * are as in the start tree.
+ */
+export async function gradePatch(
+  environment: Environment,
+  task: Task,
+  patch: string,
+  options: GradeOptions,
+): Promise<Grade> {
+  const workspace = await environment.openWorkspace(task);
+  let changes: FileChange[];
+  try {
+    changes = await applyUnifiedDiff(patch, (path) => readFromTree(workspace, path));
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    const statuses = { tests: testsOfStartTree(task), trouble: 'the patch does not apply' };
+    return assemble(task, statuses, formatErrorSimilarity(error), options);
+  } finally {
+    await workspace.dispose();
+  }
+  return gradeChanges(environment, task, changes, options);
+}
+
+interface Statuses {
+  readonly tests: ReadonlyMap<string, TestStatus>;
+  /** Why the tests say nothing good, where that is not seen from them; else null. */
+  readonly trouble: string | null;
+}
+
+function assemble(task: Task, { tests, trouble }: Statuses, similarity: Similarity, options: GradeOptions): Grade {
+  const outcome = testReward(task, tests);
+  const scores = {
+    tests: { score: outcome.graded, reason: trouble === null ? outcome.reason : `${outcome.reason} (${trouble})` },
+    similarity: { score: similarity.reward, ...(similarity.formatError && { reason: similarity.formatError }) },
+    ...(options.statistics && { format: formatReward(options.statistics) }),
+  };
+  const { reward, components } = compose(scores, options.weights ?? defaultWeights);
+  return { reward, resolved: outcome.resolved, components, tests: outcome.tests, files: similarity.files };
+}
+
+async function runGradedTests(
+  environment: Environment,
+  workspace: Workspace,
+  task: Task,
+  options: GradeOptions,
+): Promise<Statuses> {
+  const report = await runTaskTests(workspace, task, options);
+  if (report.outcome === 'completed') return { tests: testsOfReport(report), trouble: null };
+  const control = await environment.openWorkspace(task);
+  try {
+    const { outcome } = await runTaskTests(control, task, options);
+    if (outcome !== 'completed') {
+      throw infrastructure(
+        `The tests of ${task.instance_id} give no results even without the patch (${outcome}).`,
+        'Check that the machine is not overloaded, or allow the tests more time.',
+      );
+    }
+  } finally {
+    await control.dispose();
+  }
+  const trouble = { 'timed-out': 'the tests timed out', crashed: 'the test run crashed', 'no-tests': 'no tests ran' };
+  return { tests: testsOfReport(report), trouble: trouble[report.outcome] };
+}
+
+async function runTaskTests(
+  workspace: Workspace,
+  task: Task,
+  { timeoutMs, signal }: GradeOptions,
+): Promise<TestReport> {
+  if (signal?.aborted) throw cancelled();
+  const report = await workspace.runTests({ files: task.whetstone.test_files, timeoutMs, signal });
+  if (signal?.aborted) throw cancelled();
+  return report;
+}
+
+/** The oracle's changes against the start tree; what the policy changed in `workspace` is looked up as it was. */
+async function oracleChanges(workspace: Workspace, task: Task, laidOver: readonly FileChange[]): Promise<FileChange[]> {
+  const before = new Map(laidOver.map((change) => [change.path, change.before]));
+  try {
+    return await applyUnifiedDiff(task.patch, async (path) => {
+      const known = before.get(path);
+      return known === undefined ? readFromTree(workspace, path) : known;
+    });
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    throw failed(
+      `The oracle patch of ${task.instance_id} does not apply to its start tree: ${error.message}`,
+      'Build the tasks again with `whetstone tasks build`.',
+      error,
+    );
+  }
+}
+
+/** Null where there is no such file. Throws FormatError where a patch can not change what is there. */
+async function readFromTree(workspace: Workspace, path: string): Promise<string | null> {
+  const place = await resolveInTree(workspace, path);
+  if ('problem' in place) throw new FormatError(place.problem);
+  if (place.kind === 'nothing') return null;
+  const file = await readTextFile(place);
+  if ('problem' in file) throw new FormatError(file.problem);
+  return file.text;
+}
+
+const withoutTests = (environment: Environment, changes: readonly FileChange[]) =>
+  changes.filter((change) => !environment.detected.runner.isTestFile(change.path));
