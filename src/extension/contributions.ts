@@ -46,6 +46,10 @@ export const Colour = {
   AgentToken: 'whetstone.agentTokenBackground',
   ObservationToken: 'whetstone.observationTokenBackground',
   Header: 'whetstone.trajectoryHeader',
-  Positive: 'whetstone.positiveTokenBackground',
-  Negative: 'whetstone.negativeTokenBackground',
+  PositiveWeak: 'whetstone.positiveWeakTokenBackground',
+  PositiveMedium: 'whetstone.positiveMediumTokenBackground',
+  PositiveStrong: 'whetstone.positiveStrongTokenBackground',
+  NegativeWeak: 'whetstone.negativeWeakTokenBackground',
+  NegativeMedium: 'whetstone.negativeMediumTokenBackground',
+  NegativeStrong: 'whetstone.negativeStrongTokenBackground',
 } as const;

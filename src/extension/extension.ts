@@ -1,13 +1,21 @@
 import * as vscode from 'vscode';
+import { registerCommands } from './commands.js';
+import { createContext, type Context } from './context.js';
 import { View } from './contributions.js';
 import { Lifetime } from './lifetime.js';
+import { registerTrajectoryProviders } from './trajectory/trajectoryProviders.js';
 
-export function activate(context: vscode.ExtensionContext): void {
+/** What other extensions, and the tests, get. */
+export type Api = Pick<Context, 'store' | 'tree' | 'trainings' | 'trajectories' | 'decorations' | 'replays'>;
+
+export function activate({ extensionPath, subscriptions }: vscode.ExtensionContext): Api {
   const lifetime = new Lifetime('extension');
-  context.subscriptions.push(lifetime);
-  lifetime.add(
-    vscode.window.createTreeView(View.Runs, {
-      treeDataProvider: { getChildren: () => [], getTreeItem: (x: vscode.TreeItem) => x },
-    }),
-  );
+  subscriptions.push(lifetime);
+  const context = createContext(extensionPath, lifetime);
+  lifetime.add(registerCommands(context));
+  lifetime.add(registerTrajectoryProviders(context.trajectories));
+  lifetime.add(vscode.window.createTreeView(View.Runs, { treeDataProvider: context.tree, showCollapseAll: true }));
+  // Not awaited: finds running trainings again, e.g. after the window was reloaded.
+  context.store.touch();
+  return context;
 }

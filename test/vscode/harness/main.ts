@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { printReport, type TestReport } from './report.js';
-import { makeWorkspace } from './workspace.js';
+import { makeWorkspace } from '../fixtures/workspace.js';
 
 export interface HarnessOptions {
   readonly root: string;

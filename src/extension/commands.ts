@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { badInput } from '../trajectory/errors.js';
+import { runPaths, runsFolder } from '../trainer/run/runDirectory.js';
+import { isResumable, type Context } from './context.js';
+import { Command, Scheme, settingsSection } from './contributions.js';
+import { Lifetime } from './lifetime.js';
+import { showError } from './messages.js';
+import { pickRepository, pickRun, pickTrajectory, pickTurn } from './pickers.js';
+import { runReplay } from './replay/replayProcess.js';
+import { runOf, type RunOf, type RunTreeNode } from './runs/runTree.js';
+import { isAlive } from './training/trainings.js';
+import { chooseTokenColours } from './trajectory/tokenDecorations.js';
+import { fromUriQuery, type TrajectoryAddress } from './trajectory/trajectoryAddress.js';
+import { trajectoryUri } from './trajectory/trajectoryDocuments.js';
+
+/** What a command may be called with: a node of the tree, the document of a trajectory, or nothing. */
+type Target = RunTreeNode | vscode.Uri | undefined;
+type Handler = (context: Context, target: Target, detail?: unknown) => unknown;
+
+/** Every command and what it does. */
+const table: Readonly<Record<Command, Handler>> = {
+  [Command.Train]: train,
+  [Command.Stop]: (context, target) => tell(context, target, 'stop'),
+  [Command.Pause]: (context, target) => tell(context, target, 'pause'),
+  [Command.Resume]: resume,
+  [Command.RefreshRuns]: ({ store }) => store.refresh(),
+  [Command.OpenTrajectory]: openTrajectory,
+  [Command.Replay]: (context, target) => replay(context, target),
+  [Command.ReplayToTurn]: replayToTurn,
+  [Command.ShowLog]: showLog,
+  [Command.ChooseTokenColours]: chooseTokenColours,
+};
+
+/** Registers the table; whatever a command throws is shown, with a way on. */
+export function registerCommands(context: Context): vscode.Disposable {
+  const lifetime = new Lifetime('commands');
+  for (const [command, handler] of Object.entries(table)) {
+    lifetime.add(
+      vscode.commands.registerCommand(command, async (target: Target, detail?: unknown) => {
+        try {
+          await handler(context, target, detail);
+        } catch (error) {
+          const openSettings = () => vscode.commands.executeCommand('workbench.action.openSettings', settingsSection);
+          showError(error, context.log, [{ title: 'Open Settings', run: openSettings }]);
+        }
+      }),
+    );
+  }
+  return lifetime;
+}
+
+async function train({ store, trainings }: Context): Promise<void> {
+  requireTrust();
+  const repository = await pickRepository(store);
+  if (!repository) return;
+  await trainings.start(repository);
+  await vscode.commands.executeCommand('whetstone.runs.focus');
+}
+
+async function resume({ store, trainings }: Context, target: Target): Promise<void> {
+  requireTrust();
+  const none = 'No run can be resumed.';
+  const run = runOfTarget(target) ?? (await pickRun(store, ({ summary }) => isResumable(summary.status), none));
+  if (!run) return;
+  const handle = await trainings.handle(run);
+  if (handle) handle.resume();
+  else await trainings.start(run.repository, run.summary.id);
+}
+
+async function tell({ store, trainings }: Context, target: Target, wish: 'stop' | 'pause'): Promise<void> {
+  const run =
+    runOfTarget(target) ?? (await pickRun(store, ({ summary }) => isAlive(summary), 'No training is running.'));
+  if (!run) return;
+  const handle = await trainings.handle(run);
+  if (!handle) throw badInput(`Run ${run.summary.id} is not running.`, '');
+  handle[wish]();
+}
+
+async function openTrajectory({ store }: Context, target: Target): Promise<void> {
+  const address = addressOfTarget(target) ?? (await pickTrajectory(store));
+  if (!address) return;
+  const document = await vscode.workspace.openTextDocument(trajectoryUri(address));
+  const editor = await vscode.window.showTextDocument(document);
+  if (!target || target instanceof vscode.Uri || target.kind !== 'turn') return;
+  const line = lineOfTurn(document, target.turn.number);
+  editor.selection = new vscode.Selection(line, 0, line, 0);
+  editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.AtTop);
+}
+
+function lineOfTurn(document: vscode.TextDocument, turn: number): number {
+  const header = `── turn ${turn} · agent`;
+  for (let line = 0; line < document.lineCount; line++) {
+    if (document.lineAt(line).text.startsWith(header)) return line;
+  }
+  return 0;
+}
+
+async function replay(context: Context, target: Target, until?: number): Promise<void> {
+  requireTrust();
+  const address = addressOfTarget(target) ?? addressOfActiveEditor() ?? (await pickTrajectory(context.store));
+  if (!address) return;
+  const { runId, trajectoryId, stateFolder } = address;
+  const request = { cli: context.cli, repoRoot: path.dirname(stateFolder), runId, trajectoryId, until };
+  const upTo = until === undefined ? '' : ` to turn ${until}`;
+  const result = await vscode.window.withProgress(
+    {
+      location: vscode.ProgressLocation.Notification,
+      title: `Replaying ${trajectoryId}${upTo} in a fresh worktree`,
+      cancellable: true,
+    },
+    (_, token) => {
+      const cancel = new AbortController();
+      token.onCancellationRequested(() => cancel.abort());
+      return runReplay(request, cancel.signal);
+    },
+  );
+  const uri = context.replays.add(`${trajectoryId}${upTo}`, result);
+  await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.Beside, preview: false });
+}
+
+async function replayToTurn(context: Context, target: Target, detail?: unknown): Promise<void> {
+  const address = addressOfTarget(target) ?? addressOfActiveEditor() ?? (await pickTrajectory(context.store));
+  if (!address) return;
+  const named = typeof detail === 'number' ? detail : target && 'turn' in target ? target.turn.number : undefined;
+  const { statistics } = await context.store
+    .reader(address.stateFolder, address.runId)
+    .trajectory(address.trajectoryId);
+  const turn = named ?? (await pickTurn(statistics.turns));
+  if (turn !== undefined) await replay(context, trajectoryUri(address), turn);
+}
+
+async function showLog({ store }: Context, target: Target | string, detail?: unknown): Promise<void> {
+  let file: string | undefined;
+  if (typeof target === 'string' && typeof detail === 'string') {
+    file = runPaths(path.join(runsFolder(target), detail)).log;
+  } else if (typeof target !== 'string') {
+    const run = runOfTarget(target) ?? (await pickRun(store, () => true, 'There is no run yet.'));
+    file = run && runPaths(run.summary.folder).log;
+  }
+  if (file === undefined) return;
+  if (!existsSync(file)) throw badInput('This run wrote no log.', '');
+  await vscode.window.showTextDocument(vscode.Uri.file(file));
+}
+
+function requireTrust(): void {
+  if (vscode.workspace.isTrusted) return;
+  throw badInput('Training and replay run the code of this repository.', 'Trust the workspace first.');
+}
+
+function runOfTarget(target: Target): RunOf | undefined {
+  return target && !(target instanceof vscode.Uri) ? runOf(target) : undefined;
+}
+
+function addressOfTarget(target: Target): TrajectoryAddress | undefined {
+  if (target instanceof vscode.Uri) return target.scheme === Scheme.Trajectory ? fromUriQuery(target.query) : undefined;
+  const node = target?.kind === 'turn' ? target.parent : target;
+  const run = node && runOf(node);
+  if (node?.kind !== 'trajectory' || !run) return undefined;
+  return { stateFolder: run.repository.stateFolder, runId: run.summary.id, trajectoryId: node.header.id };
+}
+
+function addressOfActiveEditor(): TrajectoryAddress | undefined {
+  return addressOfTarget(vscode.window.activeTextEditor?.document.uri);
+}

@@ -1,0 +1,59 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { ContextKey } from './contributions.js';
+import { setContextKey } from './contextKeys.js';
+import type { Lifetime } from './lifetime.js';
+import { ReplayDocuments } from './replay/replayDocuments.js';
+import { RunStore } from './runs/runStore.js';
+import { RunsTree } from './runs/runsView.js';
+import { isAlive, Trainings } from './training/trainings.js';
+import { TokenDecorations } from './trajectory/tokenDecorations.js';
+import { TrajectoryDocuments } from './trajectory/trajectoryDocuments.js';
+
+/** What commands work with, for as long as the extension is active. */
+export interface Context {
+  readonly log: vscode.LogOutputChannel;
+  readonly store: RunStore;
+  readonly tree: RunsTree;
+  readonly trainings: Trainings;
+  readonly trajectories: TrajectoryDocuments;
+  readonly decorations: TokenDecorations;
+  readonly replays: ReplayDocuments;
+  /** The bundled command line. */
+  readonly cli: string;
+}
+
+export function createContext(extensionPath: string, lifetime: Lifetime): Context {
+  const log = lifetime.add(vscode.window.createOutputChannel('Whetstone', { log: true }));
+  const store = lifetime.add(new RunStore());
+  const trajectories = lifetime.add(
+    new TrajectoryDocuments(store, path.join(extensionPath, 'media', 'embedded-policy')),
+  );
+  lifetime.add(store.onDidChange(() => void updateContextKeys(store)));
+  return {
+    log,
+    store,
+    tree: new RunsTree(store),
+    trainings: lifetime.add(new Trainings(store, log)),
+    trajectories,
+    decorations: lifetime.add(new TokenDecorations(trajectories)),
+    replays: lifetime.add(new ReplayDocuments()),
+    cli: path.join(extensionPath, 'dist', 'cli.cjs'),
+  };
+}
+
+async function updateContextKeys(store: RunStore): Promise<void> {
+  const runs = await store.runs();
+  setContextKey(ContextKey.HasRuns, runs.length > 0);
+  setContextKey(
+    ContextKey.Training,
+    runs.some(({ summary }) => isAlive(summary)),
+  );
+  setContextKey(
+    ContextKey.Resumable,
+    runs.some(({ summary }) => isResumable(summary.status)),
+  );
+}
+
+/** A run that can go on: one that waits, or whose process ended before its work did. */
+export const isResumable = (status: string) => ['paused', 'stopped', 'failed', 'interrupted'].includes(status);

@@ -1,0 +1,64 @@
+import * as vscode from 'vscode';
+import { badInput } from '../trajectory/errors.js';
+import type { Repository } from './repositories.js';
+import type { RunStore } from './runs/runStore.js';
+import { outcomeOf } from './runs/runTreeItem.js';
+import type { RunOf } from './runs/runTree.js';
+import type { TrajectoryAddress } from './trajectory/trajectoryAddress.js';
+
+/** The one thing there is, or the user's choice; undefined where the user chose none. */
+async function pick<T>(
+  title: string,
+  things: readonly T[],
+  show: (thing: T) => vscode.QuickPickItem,
+): Promise<T | undefined> {
+  if (things.length === 1) return things[0];
+  const items = things.map((thing) => ({ ...show(thing), thing }));
+  const picked = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
+  return picked?.thing;
+}
+
+export async function pickRepository(store: RunStore): Promise<Repository | undefined> {
+  const repositories = await store.repositories();
+  if (repositories.length === 0) {
+    throw badInput('No git repository in the opened folder.', 'Open the folder of a repository, or run `git init`.');
+  }
+  return pick('Repository', repositories, ({ name, root }) => ({ label: name, description: root }));
+}
+
+/** Throws bad-input, in the words given, where no run fits. */
+export async function pickRun(
+  store: RunStore,
+  fits: (run: RunOf) => boolean,
+  none: string,
+): Promise<RunOf | undefined> {
+  const runs = (await store.runs()).filter(fits);
+  if (runs.length === 0) throw badInput(none, 'Run `Whetstone: Train on This Repo`.');
+  return pick('Run', runs, ({ repository, summary }) => ({
+    label: new Date(summary.createdAt).toLocaleString(),
+    description: `${summary.status} · ${repository.name}`,
+    detail: summary.id,
+  }));
+}
+
+export async function pickTrajectory(store: RunStore): Promise<TrajectoryAddress | undefined> {
+  const run = await pickRun(store, () => true, 'There is no run yet.');
+  if (!run) return undefined;
+  const { stateFolder } = run.repository;
+  const headers = await store.reader(stateFolder, run.summary.id).headers();
+  if (headers.length === 0) throw badInput('This run has no trajectory yet.', 'Wait for its first rollouts.');
+  const header = await pick('Trajectory', [...headers].reverse(), (candidate) => {
+    const { icon, word } = outcomeOf(candidate);
+    return {
+      label: `$(${icon}) ${candidate.taskId}`,
+      description: `${word} · ${candidate.reward === null ? 'no reward' : `reward ${candidate.reward.toFixed(2)}`}`,
+      detail: candidate.id,
+    };
+  });
+  return header && { stateFolder, runId: run.summary.id, trajectoryId: header.id };
+}
+
+export async function pickTurn(count: number): Promise<number | undefined> {
+  const turns = Array.from({ length: count }, (_, index) => index + 1);
+  return pick('Replay up to and with', turns, (turn) => ({ label: `Turn ${turn}` }));
+}

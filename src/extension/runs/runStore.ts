@@ -1,0 +1,104 @@
+import { readdir } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import { openRun, type RunReader } from '../../trainer/run/runReader.js';
+import { runsFolder } from '../../trainer/run/runDirectory.js';
+import { Lifetime } from '../lifetime.js';
+import { findRepositories, type Repository } from '../repositories.js';
+import type { RunOf } from './runTree.js';
+
+const settleMilliseconds = 250;
+
+/** The runs of the window's repositories, read from their directories; tells when something was written to them. */
+export class RunStore implements vscode.Disposable {
+  private readonly lifetime = new Lifetime('run store');
+  private readonly changed = this.lifetime.add(new vscode.EventEmitter<void>());
+  private readonly readers = new Map<string, RunReader>();
+  private found?: Promise<readonly Repository[]>;
+  private listed?: Promise<readonly RunOf[]>;
+  private watchers = this.lifetime.add(new Lifetime('watchers'));
+  private settling?: NodeJS.Timeout;
+
+  readonly onDidChange = this.changed.event;
+
+  constructor() {
+    this.lifetime.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()));
+    this.lifetime.add({ dispose: () => clearTimeout(this.settling) });
+  }
+
+  repositories(): Promise<readonly Repository[]> {
+    this.found ??= this.findAndWatch();
+    return this.found;
+  }
+
+  /** All runs, the newest first. */
+  runs(): Promise<readonly RunOf[]> {
+    this.listed ??= this.list();
+    return this.listed;
+  }
+
+  /** A reader that remembers what it has read; throws bad-input where there is no such run. */
+  reader(stateFolder: string, runId: string): RunReader {
+    const key = JSON.stringify([stateFolder, runId]);
+    const reader = this.readers.get(key) ?? openRun(stateFolder, runId);
+    this.readers.set(key, reader);
+    return reader;
+  }
+
+  /** Looks for repositories and runs anew. */
+  refresh(): void {
+    this.found = undefined;
+    this.readers.clear();
+    this.touch();
+  }
+
+  /** Something was written: what was listed is stale. Many calls in a row make one event. */
+  touch(): void {
+    this.listed = undefined;
+    this.settling ??= setTimeout(() => {
+      this.settling = undefined;
+      this.listed = undefined;
+      this.changed.fire();
+    }, settleMilliseconds);
+  }
+
+  dispose(): void {
+    this.lifetime.dispose();
+  }
+
+  private async findAndWatch(): Promise<readonly Repository[]> {
+    const folders = (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === 'file');
+    const lists = await Promise.all(folders.map((folder) => findRepositories(folder.uri.fsPath)));
+    const byRoot = new Map(lists.flat().map((repository) => [repository.root, repository]));
+    const repositories = [...byRoot.values()];
+    this.watchers.dispose();
+    this.watchers = this.lifetime.add(new Lifetime('watchers'));
+    for (const { root } of repositories) {
+      const pattern = new vscode.RelativePattern(vscode.Uri.file(root), '.whetstone/runs/*/*.{json,jsonl}');
+      const watcher = this.watchers.add(vscode.workspace.createFileSystemWatcher(pattern));
+      for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) {
+        this.watchers.add(event(() => this.touch()));
+      }
+    }
+    return repositories;
+  }
+
+  private async list(): Promise<readonly RunOf[]> {
+    const lists = await Promise.all((await this.repositories()).map((repository) => this.runsOf(repository)));
+    return lists.flat().sort((a, b) => b.summary.createdAt.localeCompare(a.summary.createdAt));
+  }
+
+  private async runsOf(repository: Repository): Promise<RunOf[]> {
+    const names = await readdir(runsFolder(repository.stateFolder)).catch(() => []);
+    const runs = await Promise.all(
+      names.map(async (id) => {
+        try {
+          return { repository, summary: await this.reader(repository.stateFolder, id).summary() };
+        } catch {
+          // A folder that is no run, or one that was just deleted.
+          return undefined;
+        }
+      }),
+    );
+    return runs.filter((run) => run !== undefined);
+  }
+}

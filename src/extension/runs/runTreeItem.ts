@@ -1,0 +1,125 @@
+import * as vscode from 'vscode';
+import type { RunStatus, TrajectoryHeader } from '../../trainer/run/runRecord.js';
+import { Command } from '../contributions.js';
+import { turnLabel } from '../trajectory/turns.js';
+import { meanReward, runOf, type PhaseNode, type RunTreeNode, type TrajectoryNode } from './runTree.js';
+
+const runIcons: Readonly<Record<RunStatus, string>> = {
+  running: 'sync~spin',
+  paused: 'debug-pause',
+  completed: 'pass',
+  stopped: 'debug-stop',
+  failed: 'error',
+  interrupted: 'debug-disconnect',
+};
+
+/** How a node shows: states are told by icon and by words, never by colour alone. */
+export function treeItem(node: RunTreeNode): vscode.TreeItem {
+  const item = describe(node);
+  item.id = node.id;
+  const description = typeof item.description === 'string' ? item.description : '';
+  const label = typeof item.label === 'string' ? item.label : '';
+  item.accessibilityInformation = { label: [label, description].filter(Boolean).join(', ') };
+  return item;
+}
+
+function describe(node: RunTreeNode): vscode.TreeItem {
+  switch (node.kind) {
+    case 'run': {
+      const { status, step, steps, createdAt, id, message, folder } = node.summary;
+      const item = parentItem(new Date(createdAt).toLocaleString(), runIcons[status]);
+      item.description = `${status} · step ${step} of ${steps} · ${node.repository.name}`;
+      item.tooltip = [`Run ${id}`, folder, message].filter(Boolean).join('\n');
+      item.contextValue = `run.${status}`;
+      return item;
+    }
+    case 'phase':
+      return phaseItem(node);
+    case 'task': {
+      const solved = node.headers.filter((header) => header.resolved).length;
+      const item = parentItem(node.taskId, 'beaker');
+      item.description = `${solved} of ${node.headers.length} solved · ${rewardText(meanReward(node.headers))}`;
+      item.contextValue = 'task';
+      return item;
+    }
+    case 'trajectory':
+      return trajectoryItem(node);
+    case 'turn': {
+      const { action, detail } = turnLabel(node.turn.message);
+      const item = new vscode.TreeItem(`${node.turn.number}  ${action}`);
+      item.description = detail;
+      item.iconPath = new vscode.ThemeIcon(node.turn.message.malformedCall ? 'warning' : 'comment');
+      item.contextValue = 'turn';
+      item.command = { command: Command.OpenTrajectory, title: 'Open Trajectory', arguments: [node] };
+      return item;
+    }
+    case 'page': {
+      const item = parentItem(`${node.range[0]} to ${node.range[1]}`, 'list-unordered');
+      item.contextValue = 'page';
+      return item;
+    }
+  }
+}
+
+function phaseItem(node: PhaseNode): vscode.TreeItem {
+  const live = !node.outcome && runOf(node)?.summary.status === 'running';
+  const icon = live ? 'sync~spin' : node.phase === 'evaluation' ? 'graph' : 'mortar-board';
+  const item = parentItem(phaseLabel(node), icon);
+  item.contextValue = 'phase';
+  const { outcome, headers } = node;
+  if (outcome?.type === 'evaluation') {
+    const { rate, interval, n } = outcome.success;
+    item.description = `${percent(rate)} solved (${percent(interval[0])} to ${percent(interval[1])}) of ${n} · ${rewardText(outcome.meanReward)}`;
+  } else {
+    const solved = headers.filter((header) => header.resolved).length;
+    const soFar = live ? ' so far' : '';
+    item.description = `${rewardText(meanReward(headers))} · ${solved} of ${headers.length} solved${soFar}`;
+  }
+  return item;
+}
+
+function phaseLabel({ phase, step, isFirstEvaluation }: PhaseNode): string {
+  if (phase === 'rollout') return `Step ${step}`;
+  if (phase === 'demonstration') return 'Demonstrations';
+  return isFirstEvaluation ? 'Evaluation before training' : `Evaluation after step ${step}`;
+}
+
+function trajectoryItem(node: TrajectoryNode): vscode.TreeItem {
+  const { header, advantage } = node;
+  const { icon, word } = outcomeOf(header);
+  const item = parentItem(`Rollout ${header.sample + 1}`, icon);
+  item.description = [
+    word,
+    rewardText(header.reward),
+    advantage === undefined ? '' : `advantage ${signed(advantage)}`,
+    `${header.turns} turns`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+  item.tooltip = [
+    header.id,
+    `Ended: ${header.stopReason}. Sandbox: ${header.sandbox}.`,
+    header.infrastructureError ?? '',
+  ]
+    .filter(Boolean)
+    .join('\n');
+  item.contextValue = 'trajectory';
+  item.command = { command: Command.OpenTrajectory, title: 'Open Trajectory', arguments: [node] };
+  return item;
+}
+
+/** In words and as an icon: how a trajectory ended. */
+export function outcomeOf(header: TrajectoryHeader): { icon: string; word: string } {
+  if (header.infrastructureError !== null) return { icon: 'warning', word: 'machine error' };
+  return header.resolved ? { icon: 'pass', word: 'solved' } : { icon: 'error', word: 'failed' };
+}
+
+function parentItem(label: string, icon: string): vscode.TreeItem {
+  const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.Collapsed);
+  item.iconPath = new vscode.ThemeIcon(icon);
+  return item;
+}
+
+const percent = (share: number) => `${Math.round(share * 100)} %`;
+const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;
+const rewardText = (reward: number | null) => (reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`);

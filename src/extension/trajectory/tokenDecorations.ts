@@ -1,0 +1,109 @@
+import * as vscode from 'vscode';
+import { Colour, ContextKey, Scheme, settingsSection } from '../contributions.js';
+import { setContextKey } from '../contextKeys.js';
+import { Lifetime } from '../lifetime.js';
+import { paints, paintTokens, tokenColourings, type Paint, type TokenColouring } from './tokenColours.js';
+import type { TrajectoryDocuments } from './trajectoryDocuments.js';
+
+const colour = (id: string) => new vscode.ThemeColor(id);
+
+/** Where colour alone would tell, a line under the text tells too. */
+const looks: Readonly<Record<Paint, vscode.DecorationRenderOptions>> = {
+  prompt: { color: colour(Colour.PromptToken) },
+  agent: {
+    backgroundColor: colour(Colour.AgentToken),
+    overviewRulerColor: colour(Colour.AgentToken),
+    overviewRulerLane: vscode.OverviewRulerLane.Left,
+  },
+  observation: { backgroundColor: colour(Colour.ObservationToken), fontStyle: 'italic' },
+  positiveWeak: { backgroundColor: colour(Colour.PositiveWeak), textDecoration: 'underline' },
+  positiveMedium: { backgroundColor: colour(Colour.PositiveMedium), textDecoration: 'underline' },
+  positiveStrong: { backgroundColor: colour(Colour.PositiveStrong), textDecoration: 'underline' },
+  negativeWeak: { backgroundColor: colour(Colour.NegativeWeak), textDecoration: 'underline dotted' },
+  negativeMedium: { backgroundColor: colour(Colour.NegativeMedium), textDecoration: 'underline dotted' },
+  negativeStrong: { backgroundColor: colour(Colour.NegativeStrong), textDecoration: 'underline dotted' },
+};
+
+/** Paints the tokens of every visible trajectory document by the chosen colouring. */
+export class TokenDecorations implements vscode.Disposable {
+  private readonly lifetime = new Lifetime('token decorations');
+  private readonly types: ReadonlyMap<Paint, vscode.TextEditorDecorationType>;
+  private readonly headerType: vscode.TextEditorDecorationType;
+
+  constructor(private readonly documents: TrajectoryDocuments) {
+    const create = (look: vscode.DecorationRenderOptions) =>
+      this.lifetime.add(vscode.window.createTextEditorDecorationType(look));
+    this.types = new Map(paints.map((paint) => [paint, create(looks[paint])]));
+    this.headerType = create({ color: colour(Colour.Header), fontWeight: 'bold', isWholeLine: true });
+    this.lifetime.add(vscode.window.onDidChangeVisibleTextEditors(() => this.paintAll()));
+    this.lifetime.add(vscode.window.onDidChangeActiveTextEditor(() => this.noteActive()));
+    this.lifetime.add(documents.onDidLearn(() => this.paintAll()));
+    this.lifetime.add(
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(`${settingsSection}.tokenColours`)) this.paintAll();
+      }),
+    );
+    this.noteActive();
+    this.paintAll();
+  }
+
+  dispose(): void {
+    this.lifetime.dispose();
+  }
+
+  /** What is painted where in a document, in its offsets. */
+  async stretches(uri: vscode.Uri, colouring = chosenColouring()) {
+    const { tokens, learned } = await this.documents.of(uri);
+    return paintTokens(tokens, colouring, learned);
+  }
+
+  private noteActive(): void {
+    setContextKey(ContextKey.TrajectoryOpen, vscode.window.activeTextEditor?.document.uri.scheme === Scheme.Trajectory);
+  }
+
+  private paintAll(): void {
+    for (const editor of vscode.window.visibleTextEditors) {
+      // A document that could not be loaded has no tokens to paint; its editor says why.
+      if (editor.document.uri.scheme === Scheme.Trajectory) void this.paint(editor).catch(() => undefined);
+    }
+  }
+
+  private async paint(editor: vscode.TextEditor): Promise<void> {
+    const { document } = editor;
+    const { sections } = await this.documents.of(document.uri);
+    for (const [paint, stretches] of await this.stretches(document.uri)) {
+      const ranges = stretches.map(
+        ({ start, end }) => new vscode.Range(document.positionAt(start), document.positionAt(end)),
+      );
+      editor.setDecorations(this.types.get(paint)!, ranges);
+    }
+    const headers = [0, ...sections.map(({ headerLine }) => headerLine)];
+    editor.setDecorations(
+      this.headerType,
+      headers.map((line) => document.lineAt(line).range),
+    );
+  }
+}
+
+export function chosenColouring(): TokenColouring {
+  const value = vscode.workspace.getConfiguration(settingsSection).get<string>('tokenColours');
+  return tokenColourings.find((name) => name === value) ?? 'mask';
+}
+
+/** Asks for a colouring and keeps it in the user's settings. */
+export async function chooseTokenColours(): Promise<void> {
+  const current = chosenColouring();
+  const details: Readonly<Record<TokenColouring, string>> = {
+    mask: 'Who wrote the token: the policy, the prompt, or an observation',
+    advantage: 'Which tokens training pushes up, and which down',
+    'log-prob': 'The less likely the policy found its own token, the stronger',
+  };
+  const picked = await vscode.window.showQuickPick(
+    tokenColourings.map((label) => ({ label, detail: details[label], picked: label === current })),
+    { title: 'Token colours', placeHolder: `Now: ${current}` },
+  );
+  if (!picked) return;
+  await vscode.workspace
+    .getConfiguration(settingsSection)
+    .update('tokenColours', picked.label, vscode.ConfigurationTarget.Global);
+}

@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
+import { Scheme } from '../contributions.js';
+import { Lifetime } from '../lifetime.js';
+import { lineOf } from '../messages.js';
+import type { RunStore } from '../runs/runStore.js';
+import { loadRunTokenizer } from './runTokenizer.js';
+import { fromUriQuery, toUriParts, type TrajectoryAddress } from './trajectoryAddress.js';
+import { layOut, type TrajectoryText } from './trajectoryText.js';
+
+/** A trajectory that is open in an editor. */
+export interface OpenTrajectory extends TrajectoryText {
+  readonly address: TrajectoryAddress;
+  readonly trajectory: Trajectory;
+  /** Null until the learner has seen it. */
+  readonly learned: LearnedTokens | null;
+}
+
+export function trajectoryUri(address: TrajectoryAddress): vscode.Uri {
+  return vscode.Uri.from({ scheme: Scheme.Trajectory, ...toUriParts(address) });
+}
+
+/** The text of trajectories for the editor, and what stands behind it while a document is open. */
+export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private readonly lifetime = new Lifetime('trajectory documents');
+  private readonly open = new Map<string, Promise<OpenTrajectory>>();
+  private readonly learnedEmitter = this.lifetime.add(new vscode.EventEmitter<void>());
+
+  /** The learner has found out something about an open trajectory. */
+  readonly onDidLearn = this.learnedEmitter.event;
+
+  constructor(
+    private readonly store: RunStore,
+    private readonly embeddedModel: string,
+  ) {
+    this.lifetime.add(vscode.workspace.registerTextDocumentContentProvider(Scheme.Trajectory, this));
+    this.lifetime.add(vscode.workspace.onDidCloseTextDocument(({ uri }) => this.open.delete(uri.toString())));
+    this.lifetime.add(store.onDidChange(() => void this.lookForLearned()));
+  }
+
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    try {
+      return (await this.of(uri)).text;
+    } catch (error) {
+      this.open.delete(uri.toString());
+      throw new Error(lineOf(error), { cause: error });
+    }
+  }
+
+  of(uri: vscode.Uri): Promise<OpenTrajectory> {
+    const key = uri.toString();
+    const opened = this.open.get(key) ?? this.load(fromUriQuery(uri.query));
+    this.open.set(key, opened);
+    return opened;
+  }
+
+  dispose(): void {
+    this.lifetime.dispose();
+  }
+
+  private async load(address: TrajectoryAddress): Promise<OpenTrajectory> {
+    const reader = this.store.reader(address.stateFolder, address.runId);
+    const [trajectory, learned, tokenizer] = await Promise.all([
+      reader.trajectory(address.trajectoryId),
+      reader.learned(address.trajectoryId),
+      loadRunTokenizer(reader, this.embeddedModel),
+    ]);
+    return { address, trajectory, learned, ...layOut(trajectory, tokenizer) };
+  }
+
+  private async lookForLearned(): Promise<void> {
+    for (const [key, opening] of [...this.open]) {
+      const opened = await opening.catch(() => undefined);
+      if (!opened || opened.learned || opened.trajectory.kind !== 'rollout') continue;
+      const { stateFolder, runId, trajectoryId } = opened.address;
+      const learned = await this.store.reader(stateFolder, runId).learned(trajectoryId);
+      if (!learned || !this.open.has(key)) continue;
+      this.open.set(key, Promise.resolve({ ...opened, learned }));
+      this.learnedEmitter.fire();
+    }
+  }
+}

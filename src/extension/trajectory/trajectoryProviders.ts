@@ -1,0 +1,101 @@
+import * as vscode from 'vscode';
+import { Command, Scheme } from '../contributions.js';
+import { Lifetime } from '../lifetime.js';
+import { tokenStory } from './tokenStory.js';
+import type { OpenTrajectory, TrajectoryDocuments } from './trajectoryDocuments.js';
+
+/** Hover, code lenses, folding and outline of trajectory documents. */
+export function registerTrajectoryProviders(documents: TrajectoryDocuments): vscode.Disposable {
+  const selector = { scheme: Scheme.Trajectory };
+  const lifetime = new Lifetime('trajectory providers');
+  lifetime.add(
+    vscode.languages.registerHoverProvider(selector, {
+      provideHover: async (document, position) => tokenHover(document, position, await documents.of(document.uri)),
+    }),
+  );
+  lifetime.add(
+    vscode.languages.registerCodeLensProvider(selector, {
+      provideCodeLenses: async (document) => turnLenses(document.uri, await documents.of(document.uri)),
+    }),
+  );
+  lifetime.add(
+    vscode.languages.registerFoldingRangeProvider(selector, {
+      provideFoldingRanges: async (document) => turnFolds(await documents.of(document.uri)),
+    }),
+  );
+  lifetime.add(
+    vscode.languages.registerDocumentSymbolProvider(selector, {
+      provideDocumentSymbols: async (document) => outline(document, await documents.of(document.uri)),
+    }),
+  );
+  return lifetime;
+}
+
+function tokenHover(
+  document: vscode.TextDocument,
+  position: vscode.Position,
+  { tokens, trajectory, learned }: OpenTrajectory,
+): vscode.Hover | undefined {
+  const offset = document.offsetAt(position);
+  const under = tokens.filter((token) => token.start <= offset && offset < token.end);
+  if (under.length === 0) return undefined;
+  const contents = under.map((token) => {
+    // Values go in as text: nothing that a token spells is taken for markdown, a link or a command.
+    const hover = new vscode.MarkdownString();
+    for (const [name, value] of tokenStory(token, trajectory.kind, learned)) {
+      hover.appendMarkdown(`**${name}** `).appendText(value).appendMarkdown('  \n');
+    }
+    return hover;
+  });
+  const range = new vscode.Range(document.positionAt(under[0].start), document.positionAt(under[0].end));
+  return new vscode.Hover(contents, range);
+}
+
+function turnLenses(uri: vscode.Uri, { sections, trajectory }: OpenTrajectory): vscode.CodeLens[] {
+  const at = (line: number) => new vscode.Range(line, 0, line, 0);
+  const { grade, infrastructureError } = trajectory;
+  const reward = grade
+    ? `Reward ${grade.reward.toFixed(3)} = ${Object.entries(grade.components)
+        .map(([name, { score, weight }]) => `${name} ${score.toFixed(2)} × ${weight}`)
+        .join(' + ')}`
+    : `No reward: ${infrastructureError ?? trajectory.stopReason}`;
+  return [
+    new vscode.CodeLens(at(0), { title: reward, command: '' }),
+    ...sections
+      .filter((section) => section.role === 'agent')
+      .map(
+        ({ headerLine, turn }) =>
+          new vscode.CodeLens(at(headerLine), {
+            title: '$(debug-step-over) Replay to here',
+            tooltip: `Play turns 1 to ${turn} again in a fresh worktree`,
+            command: Command.ReplayToTurn,
+            arguments: [uri, turn],
+          }),
+      ),
+  ];
+}
+
+/** A turn folds with its observation; inside of it each message folds too. */
+function turnFolds({ sections }: OpenTrajectory): vscode.FoldingRange[] {
+  const messages = sections.map(({ headerLine, lastLine }) => new vscode.FoldingRange(headerLine, lastLine));
+  const turns = spansOfTurns(sections).map(({ first, last }) => new vscode.FoldingRange(first, last));
+  return [...turns, ...messages.filter((fold) => !turns.some((turn) => turn.start === fold.start))];
+}
+
+function outline(document: vscode.TextDocument, { sections }: OpenTrajectory): vscode.DocumentSymbol[] {
+  return sections.map(({ headerLine, lastLine }) => {
+    const header = document.lineAt(headerLine);
+    const whole = new vscode.Range(header.range.start, document.lineAt(lastLine).range.end);
+    const name = header.text.replace(/^── | ──$/g, '');
+    return new vscode.DocumentSymbol(name, '', vscode.SymbolKind.Event, whole, header.range);
+  });
+}
+
+function spansOfTurns(sections: OpenTrajectory['sections']): { first: number; last: number }[] {
+  const spans = new Map<number, { first: number; last: number }>();
+  for (const { turn, headerLine, lastLine } of sections) {
+    if (turn === null) continue;
+    spans.set(turn, { first: spans.get(turn)?.first ?? headerLine, last: lastLine });
+  }
+  return [...spans.values()];
+}

@@ -1,0 +1,46 @@
+import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js';
+import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+
+/** One sampled assistant message and the observations it got. */
+export interface Turn {
+  /** 1-based. */
+  readonly number: number;
+  readonly message: AssistantMessage;
+  readonly observations: readonly ToolMessage[];
+}
+
+/** The nodes from the root to the last leaf, in order. */
+export function pathOfNodes(trajectory: Trajectory): readonly TrajectoryNode[] {
+  const path: TrajectoryNode[] = [];
+  let at: number | null = trajectory.nodes.length - 1;
+  while (at !== null && at >= 0) {
+    const node: TrajectoryNode = trajectory.nodes[at];
+    path.push(node);
+    at = node.parent;
+  }
+  return path.reverse();
+}
+
+export function turnsOf(trajectory: Trajectory): readonly Turn[] {
+  const turns: { number: number; message: AssistantMessage; observations: ToolMessage[] }[] = [];
+  for (const { message } of pathOfNodes(trajectory)) {
+    if (message.role === 'assistant') turns.push({ number: turns.length + 1, message, observations: [] });
+    else if (message.role === 'tool') turns.at(-1)?.observations.push(message);
+  }
+  return turns;
+}
+
+/** What a turn did, in a few words: `edit src/sum.js`. */
+export function turnLabel(message: AssistantMessage): { action: string; detail: string } {
+  const [call] = message.toolCalls;
+  if (!call) return { action: message.malformedCall ? 'malformed call' : 'message', detail: oneLine(message.content) };
+  const detail = Object.values(call.arguments).find((value) => typeof value === 'string');
+  const more = message.toolCalls.length > 1 ? ` and ${message.toolCalls.length - 1} more` : '';
+  return { action: `${oneLine(call.name)}${more}`, detail: oneLine(detail ?? '') };
+}
+
+/** Text of unknown origin on one short line. */
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import type { RunTreeNode } from '../../../src/extension/runs/runTree.js';
+import { RecordedRun } from '../fixtures/recordedRun.js';
+import { activated, eventually, repoRoot } from './support.js';
+
+describe('The tree of runs', () => {
+  let run: RecordedRun;
+
+  before(async () => {
+    run = await RecordedRun.create(repoRoot(), 'run-1', 2);
+    run.evaluate(0);
+    run.step(1);
+    await run.live();
+  });
+  after(() => run.end('stopped'));
+
+  const labels = async (path: readonly string[]): Promise<string[]> => {
+    const { tree } = await activated();
+    let node: RunTreeNode | undefined;
+    const show = (candidate: RunTreeNode) => {
+      const { label, description } = tree.getTreeItem(candidate);
+      return `${typeof label === 'string' ? label : ''} | ${String(description)}`;
+    };
+    for (const part of path) {
+      const children: RunTreeNode[] = await tree.getChildren(node);
+      node = children.find((child) => show(child).includes(part));
+      assert.ok(node, `no ${part} among ${children.map(show).join('; ')}`);
+    }
+    return (await tree.getChildren(node)).map(show);
+  };
+
+  it('shows a run with its state in words', async () => {
+    await eventually(async () => {
+      const [shown] = await labels([]);
+      assert.match(shown, /running · step 1 of 2/);
+    });
+  });
+
+  it('goes from a run over steps, tasks and rollouts to turns, with rewards', async () => {
+    assert.deepEqual(await labels(['step 1 of 2']), [
+      'Evaluation before training | 50 % solved (9 % to 91 %) of 2 · reward 0.65',
+      'Step 1 | reward 0.65 · 2 of 4 solved',
+    ]);
+    const flip = 'sum-adds__comparison-flip__sum.js_4';
+    assert.equal((await labels(['step 1 of 2', 'Step 1']))[0], `${flip} | 1 of 2 solved · reward 0.65`);
+    assert.deepEqual(await labels(['step 1 of 2', 'Step 1', flip]), [
+      'Rollout 1 | solved · reward 1.20 · advantage +1.00 · 2 turns',
+      'Rollout 2 | failed · reward 0.10 · advantage −1.00 · 2 turns',
+    ]);
+    assert.deepEqual(await labels(['step 1 of 2', 'Step 1', flip, 'Rollout 1']), ['1  open | sum.js', '2  submit | ']);
+  });
+
+  it('fills while training goes on, and things keep their ids', async () => {
+    const { tree } = await activated();
+    const [before] = await tree.getChildren();
+    let told = false;
+    const listening = tree.onDidChangeTreeData(() => (told = true));
+    run.rollout(2, 'sum-adds', 0);
+    await eventually(() => assert.ok(told, 'the view was told to look again'));
+    listening.dispose();
+    assert.match((await labels(['of 2'])).at(-1) ?? '', /^Step 2 \| .* so far$/);
+    const [after] = await tree.getChildren();
+    assert.equal(tree.getTreeItem(after).id, tree.getTreeItem(before).id);
+  });
+
+  it('tells outcomes apart by icon and by word', async () => {
+    const { tree } = await activated();
+    const [runNode] = await tree.getChildren();
+    const step = (await tree.getChildren(runNode)).find((node) => node.kind === 'phase' && node.phase === 'rollout');
+    const [task] = await tree.getChildren(step);
+    const icons = (await tree.getChildren(task)).map((node) => tree.getTreeItem(node).iconPath);
+    assert.deepEqual(
+      icons.map((icon) => (icon as vscode.ThemeIcon).id),
+      ['pass', 'error'],
+    );
+  });
+
+  it('finds a training that this window did not start, and follows and stops it', async () => {
+    const { trainings } = await activated();
+    await eventually(() => {
+      assert.ok(trainings.following.has(run.paths.folder));
+      assert.match(trainings.statusText, /training · step 1 of 2 · reward 0.65/);
+    });
+    await vscode.commands.executeCommand('whetstone.stop');
+    await eventually(() => assert.equal(run.stopWishes, 1));
+  });
+});
