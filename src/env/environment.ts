@@ -1,4 +1,5 @@
 import type { Task } from '../trajectory/task.js';
+import type { Repository } from './repo/repository.js';
 import type { DetectedRunner } from './testing/testRunner.js';
 import type { FileChange, Workspace } from './workspace/workspace.js';
 
@@ -14,4 +15,17 @@ export interface Environment {
   openWorkspace(task: Task, changes?: readonly FileChange[]): Promise<Workspace>;
   /** Ends every workspace that is still open. */
   dispose(): Promise<void>;
+}
+
+/** An environment over a real repository, as `openEnvironment` gives it: also what the builders of tasks need. */
+export interface RepositoryEnvironment extends Environment {
+  /** Reads the repository's history and objects. */
+  readonly repository: Repository;
+  /** Tree of the files as they lay on the disk when the environment was opened: HEAD's own where the tree is clean. */
+  readonly baseTree: string;
+  /**
+   * A fresh copy of a git tree with a patch applied (and `changes` laid over it), for trees that no task has yet. The tree
+   * with its patch is kept on the disk: what is tried only once belongs into `changes`. Its tests: all that were detected.
+   */
+  openWorkspaceFromTree(baseTree: string, startPatch: string, changes?: readonly FileChange[]): Promise<Workspace>;
 }

@@ -26,9 +26,17 @@ export interface DetectedRunner {
   readonly testFiles: readonly string[];
 }
 
+/** A command that succeeds where the runner is installed, and what to tell the user where it fails. */
+export interface RunnerCheck {
+  readonly argv: readonly string[];
+  readonly problem: string;
+  readonly remedy: string;
+}
+
 /** One adapter a runner. Reads the runner's machine format, never its prose. */
 export interface TestRunner {
   readonly name: string;
+  readonly check: RunnerCheck;
   /** Null where this runner does not drive the tree's tests. */
   detect(tree: string): Promise<DetectedRunner | null>;
   /** Is this path (relative to the tree) a test or a file that configures tests, which the policy may not change? */
@@ -42,6 +50,9 @@ export interface TestRunner {
     readonly argv: readonly string[];
     readonly env: Readonly<Record<string, string>>;
   };
-  /** Parses what the run left under `resultsFolder` (a path on this machine). Null where results are incomplete. */
-  parse(resultsFolder: string, detected: DetectedRunner): Promise<readonly TestResult[] | null>;
+  /**
+   * Parses what the run left under `resultsFolder` (a path on this machine). `tree` is the tree's path as the tests saw
+   * it. Null where results are incomplete.
+   */
+  parse(resultsFolder: string, detected: DetectedRunner, tree: string): Promise<readonly TestResult[] | null>;
 }

@@ -1,0 +1,172 @@
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { badInput, cancelled, infrastructure } from '../trajectory/errors.js';
+import type { Task } from '../trajectory/task.js';
+import type { RepositoryEnvironment } from './environment.js';
+import { openRepository, type Repository } from './repo/repository.js';
+import { Janitor } from './sandbox/janitorClient.js';
+import { probeSandbox, type SandboxChoice } from './sandbox/probeSandbox.js';
+import type { Sandbox } from './sandbox/sandbox.js';
+import type { Toolchain } from './sandbox/toolchain.js';
+import { detectRunner } from './testing/detectRunner.js';
+import type { DetectedRunner } from './testing/testRunner.js';
+import { EpisodeWorkspace } from './workspace/episodeWorkspace.js';
+import { sweepWorktrees, worktreesFolder } from './workspace/sweepWorktrees.js';
+import { Templates } from './workspace/templates.js';
+import type { FileChange, Workspace } from './workspace/workspace.js';
+
+export interface OpenOptions {
+  /** A folder in, at or just above the repository. */
+  readonly path: string;
+  readonly sandbox: SandboxChoice;
+  /** `.whetstone/` in the repository root by default. */
+  readonly stateFolder?: string;
+  readonly signal?: AbortSignal;
+  /** The janitor's bundle; by default the one beside this bundle. */
+  readonly janitorScript?: string;
+}
+
+/**
+ * Opens a repository as an environment: finds it, tries the sandbox, finds the runner and makes sure that it is installed
+ * where the tests will run. Throws `badInput`, one line with a remedy, where any of these is missing.
+ */
+export async function openEnvironment(options: OpenOptions): Promise<RepositoryEnvironment> {
+  const { signal } = options;
+  const repository = await openRepository(options.path, options);
+  const janitor = new Janitor();
+  janitor.start(options.janitorScript);
+  try {
+    await sweepWorktrees(repository.stateFolder);
+    const { sandbox, toolchain } = await probeSandbox(options.sandbox, {
+      repoRoot: repository.root,
+      stateFolder: repository.stateFolder,
+      janitor,
+    });
+    if (signal?.aborted) throw cancelled();
+    const baseTree = await repository.captureDirtyTree(signal);
+    const dependencies = await repository.dependencyFolders();
+    const templates = new Templates(repository);
+    const programs = { node: toolchain.node, python: await pythonFor(repository, dependencies, toolchain) };
+    const detected = await detectRunner(await templates.get(baseTree, '', signal), programs);
+    const environment = new OpenedEnvironment(
+      repository,
+      janitor,
+      sandbox,
+      detected,
+      baseTree,
+      templates,
+      dependencies,
+    );
+    await environment.checkRunner(signal).catch(async (error: unknown) => {
+      await environment.dispose();
+      throw error;
+    });
+    return environment;
+  } catch (error) {
+    await janitor.stop();
+    throw error;
+  }
+}
+
+/** The repository's own virtual environment, relative to the tree; else the Python on PATH. */
+async function pythonFor(
+  repository: Repository,
+  dependencies: readonly string[],
+  toolchain: Toolchain,
+): Promise<string | null> {
+  const program = process.platform === 'win32' ? path.join('Scripts', 'python.exe') : path.join('bin', 'python');
+  for (const folder of dependencies.filter((name) => name === '.venv' || name === 'venv')) {
+    const candidate = path.join(folder, program);
+    const exists = await access(path.join(repository.root, candidate)).then(
+      () => true,
+      () => false,
+    );
+    if (exists) return candidate;
+  }
+  return toolchain.python;
+}
+
+class OpenedEnvironment implements RepositoryEnvironment {
+  private readonly open = new Set<Workspace>();
+  private closed = false;
+
+  constructor(
+    readonly repository: Repository,
+    private readonly janitor: Janitor,
+    private readonly confinement: Sandbox,
+    readonly detected: DetectedRunner,
+    readonly baseTree: string,
+    private readonly templates: Templates,
+    private readonly dependencies: readonly string[],
+  ) {}
+
+  get repoRoot(): string {
+    return this.repository.root;
+  }
+  get stateFolder(): string {
+    return this.repository.stateFolder;
+  }
+  get sandbox(): string {
+    return this.confinement.kind;
+  }
+
+  openWorkspace(task: Task, changes: readonly FileChange[] = []): Promise<Workspace> {
+    const { base_tree, start_patch, test_files } = task.whetstone;
+    return this.openTree(base_tree, start_patch, changes, test_files);
+  }
+
+  openWorkspaceFromTree(baseTree: string, startPatch: string, changes: readonly FileChange[] = []): Promise<Workspace> {
+    return this.openTree(baseTree, startPatch, changes, this.detected.testFiles);
+  }
+
+  /** Runs the runner's own check where the tests will run. */
+  async checkRunner(signal?: AbortSignal): Promise<void> {
+    const { argv, problem, remedy } = this.detected.runner.check;
+    const workspace = await this.openWorkspaceFromTree(this.baseTree, '');
+    try {
+      const { exitCode } = await workspace.run({ argv, timeoutMs: 60_000, maxOutputBytes: 4096, signal });
+      if (signal?.aborted) throw cancelled();
+      if (exitCode !== 0) throw badInput(problem, remedy);
+    } finally {
+      await workspace.dispose();
+    }
+  }
+
+  async dispose(): Promise<void> {
+    this.closed = true;
+    await Promise.all([...this.open].map((workspace) => workspace.dispose()));
+    await this.janitor.stop();
+  }
+
+  private async openTree(
+    baseTree: string,
+    startPatch: string,
+    changes: readonly FileChange[],
+    testFiles: readonly string[],
+  ): Promise<Workspace> {
+    if (this.closed) throw infrastructure('internal: a workspace was opened in an environment that is closed.', '');
+    const folder = path.join(worktreesFolder(this.stateFolder), `${process.pid}-${nextNumber()}`);
+    const workspace = await EpisodeWorkspace.open(
+      {
+        sandbox: this.confinement,
+        janitor: this.janitor,
+        detected: this.detected,
+        repoRoot: this.repoRoot,
+        folder,
+        template: () => this.templates.get(baseTree, startPatch),
+        dependencies: this.dependencies,
+        testFiles,
+        onDispose: (disposed) => this.open.delete(disposed),
+      },
+      changes,
+    );
+    this.open.add(workspace);
+    return workspace;
+  }
+}
+
+/** Counts through the whole process: several environments of it may share one state folder. */
+const nextNumber = (() => {
+  let last = 0;
+  return () => (last += 1);
+})();

@@ -1,0 +1,136 @@
+import { devNull } from 'node:os';
+import { GitError, simpleGit } from 'simple-git';
+import { badInput, cancelled, infrastructure } from '../../trajectory/errors.js';
+
+/** What of git's surroundings a command is given, beside its folder. Paths are absolute. */
+export interface GitContext {
+  readonly folder: string;
+  readonly gitDir?: string;
+  readonly workTree?: string;
+  readonly indexFile?: string;
+  /** Where new objects go; the repository's own are found through its `info/alternates`. */
+  readonly objectDirectory?: string;
+  readonly ceiling?: string;
+  /** Ignore the configuration of the user and of the machine. */
+  readonly hermetic?: boolean;
+  readonly author?: { readonly name: string; readonly email: string; readonly date: string };
+  readonly input?: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Nothing that a command of ours does may start a program named by a repository or write beside what it was asked to:
+ * no hooks, no file-system monitor, no large-file filter (which keeps a store of its own under `.git/lfs`), no cleaning up.
+ */
+const quietConfig = [
+  `core.hooksPath=${devNull}`,
+  'core.fsmonitor=false',
+  'core.untrackedCache=false',
+  'core.splitIndex=false',
+  'core.sparseCheckout=false',
+  'core.quotePath=false',
+  'core.autocrlf=false',
+  'filter.lfs.required=false',
+  'filter.lfs.clean=',
+  'filter.lfs.smudge=',
+  'filter.lfs.process=',
+  'advice.addEmbeddedRepo=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+];
+
+/** Runs one git command and gives its standard output. Never takes a lock or refreshes an index that is not its own. */
+export async function git(context: GitContext, args: readonly string[]): Promise<string> {
+  const variables = gitVariables(context);
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name)));
+  try {
+    return await simpleGit({
+      baseDir: context.folder,
+      config: quietConfig,
+      trimmed: false,
+      allowEnvironment: Object.keys(variables),
+      unsafe: {
+        allowUnsafeHooksPath: true,
+        allowUnsafeFsMonitor: true,
+        allowUnsafeFilter: true,
+        allowUnsafeConfigPaths: true,
+        allowUnsafeTemplateDir: true,
+        allowUnsafeEditor: true,
+        allowUnsafePager: true,
+        allowUnsafeAskPass: true,
+        allowUnsafeSshCommand: true,
+      },
+      ...(context.input === undefined ? {} : { input: () => context.input }),
+      ...(context.signal ? { abort: context.signal } : {}),
+    })
+      .env({ ...inherited, ...variables })
+      .raw([...args]);
+  } catch (error) {
+    throw explain(error, args, context);
+  }
+}
+
+function gitVariables(context: GitContext): Record<string, string> {
+  const variables: Record<string, string> = {
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_LFS_SKIP_SMUDGE: '1',
+  };
+  if (context.gitDir) variables.GIT_DIR = context.gitDir;
+  if (context.workTree) variables.GIT_WORK_TREE = context.workTree;
+  if (context.indexFile) variables.GIT_INDEX_FILE = context.indexFile;
+  if (context.objectDirectory) variables.GIT_OBJECT_DIRECTORY = context.objectDirectory;
+  if (context.ceiling) variables.GIT_CEILING_DIRECTORIES = context.ceiling;
+  if (context.hermetic) Object.assign(variables, { GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' });
+  if (context.author) {
+    const { name, email, date } = context.author;
+    Object.assign(variables, {
+      GIT_AUTHOR_NAME: name,
+      GIT_AUTHOR_EMAIL: email,
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_NAME: name,
+      GIT_COMMITTER_EMAIL: email,
+      GIT_COMMITTER_DATE: date,
+    });
+  }
+  return variables;
+}
+
+/** Tells the failures that a person can mend from those that they cannot. */
+function explain(error: unknown, args: readonly string[], context: GitContext): Error {
+  if (context.signal?.aborted) return cancelled();
+  const text = error instanceof Error ? error.message.trim() : String(error);
+  if (/\bENOENT\b/.test(text) && /spawn/.test(text)) {
+    return badInput('git was not found.', 'Install git and make sure that it is on PATH.', error);
+  }
+  if (/dubious ownership/.test(text)) {
+    return badInput(
+      `git refuses to read ${context.folder}, since another user owns it.`,
+      `Run: git config --global --add safe.directory '${context.folder}'`,
+      error,
+    );
+  }
+  if (/No space left on device|Disk quota exceeded/i.test(text)) return diskFull(context.folder, error);
+  if (error instanceof GitError) {
+    const reason = text.split('\n').find((line) => /^(fatal|error):/.test(line)) ?? text.split('\n')[0];
+    return infrastructure(`git ${args[0]} failed in ${context.folder}: ${reason}.`, '', error);
+  }
+  return error instanceof Error ? error : new Error(text);
+}
+
+export const diskFull = (where: string, cause?: unknown) =>
+  badInput(
+    `The disk that holds ${where} is full.`,
+    'Free some space (deleting .whetstone/cache is safe) and try again.',
+    cause,
+  );
+
+/** Turns a failing file operation into one clear line; other errors pass through unchanged. */
+export function explainFileError(error: unknown, what: string, where: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(where, error);
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return badInput(`Could not ${what} ${where}: permission denied.`, 'Make the folder writable for you.', error);
+  }
+  return error;
+}

@@ -1,0 +1,156 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { infrastructure } from '../../trajectory/errors.js';
+import { commandEnvironment, withJoinedOutput } from './commandEnvironment.js';
+import { runBounded } from './runBounded.js';
+import type { Mount, Sandbox, SandboxCommand, SandboxResult, SandboxView } from './sandbox.js';
+import { isInside, type Toolchain } from './toolchain.js';
+
+const run = promisify(execFile);
+
+/** Folders whose contents commands never see: other people's files, sockets of the machine, temporary files. */
+export const hiddenFolders = () => [...new Set(['/home', '/root', homedir(), '/tmp', '/var/tmp', '/run', '/var/run'])];
+const temporaryBytes = 1024 ** 3;
+
+/**
+ * Confines with bubblewrap: own user, process, network, IPC and host-name spaces, no capabilities; the disk read-only, homes
+ * and temporary folders empty (toolchains shown again), and the worktree in the place of the user's repository, so that the
+ * repository, its `.git` and `.whetstone` cannot be seen.
+ * Not covered: files outside of the homes that anyone may read stay readable, and processes are not counted.
+ */
+export class Bubblewrap implements Sandbox {
+  readonly kind = 'bubblewrap';
+
+  constructor(
+    private readonly toolchain: Toolchain,
+    private readonly limitsTemporary: boolean,
+    private readonly stateFolder: string,
+  ) {}
+
+  async run(view: SandboxView, command: SandboxCommand): Promise<SandboxResult> {
+    const argv = [
+      'bwrap',
+      '--json-status-fd',
+      '3',
+      ...(await this.arguments(view)),
+      '--chdir',
+      path.join(view.mountPath, command.cwd),
+      '--',
+      ...withJoinedOutput(command.argv),
+    ];
+    const env = commandEnvironment({
+      path: this.toolchain.path.join(path.delimiter),
+      home: '/tmp/home',
+      temporary: '/tmp',
+      extra: command.env,
+    });
+    const { result, status } = await runBounded({
+      argv,
+      cwd: '/',
+      env,
+      limits: command,
+      statusStream: true,
+      killTree: async (pid, soFar) => kill(innerPid(soFar) ?? pid),
+    });
+    // Without an exit code bubblewrap itself failed, or was killed by us before it had begun.
+    if (result.outcome === 'exited' && result.exitCode !== null && !/"exit-code"/.test(status)) {
+      const reason = result.output.trim().split('\n').pop() ?? '';
+      throw infrastructure(`The sandbox could not be set up: ${reason}.`, 'Try again, or use --sandbox unconfined.');
+    }
+    return result;
+  }
+
+  private async arguments(view: SandboxView): Promise<string[]> {
+    const hidden = [...hiddenFolders(), this.stateFolder].filter((folder) => !isInside(folder, view.mountPath));
+    const shown = this.toolchain.folders.filter((folder) => !isInside(folder, view.mountPath));
+    const list = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev'];
+    for (const folder of await realFolders(hidden)) {
+      list.push(...(this.limitsTemporary ? ['--size', String(temporaryBytes)] : []), '--tmpfs', folder);
+    }
+    list.push('--dir', '/tmp/home');
+    const bind = (flag: string, mounts: readonly Mount[]) => {
+      for (const { source, target } of mounts) list.push(flag, source, target);
+    };
+    bind(
+      '--ro-bind',
+      shown.map((folder) => ({ source: folder, target: folder })),
+    );
+    bind('--bind', [{ source: view.worktree, target: view.mountPath }]);
+    bind('--ro-bind', view.readOnly);
+    bind('--bind', view.writable);
+    list.push('--unshare-all', '--cap-drop', 'ALL', '--hostname', 'whetstone', '--die-with-parent', '--new-session');
+    return list;
+  }
+}
+
+/** Null where bubblewrap works here; else one line that says what is missing and how to get it. */
+export async function bubblewrapProblem(): Promise<{ problem: string; remedy: string } | null> {
+  if (process.platform !== 'linux') {
+    return {
+      problem: 'bubblewrap, the sandbox, runs on Linux only.',
+      remedy: 'Use --sandbox unconfined for a repository that you trust.',
+    };
+  }
+  const token = randomUUID();
+  const args = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--unshare-all', '--die-with-parent'];
+  try {
+    const { stdout } = await run('bwrap', [...args, '--', '/bin/echo', token], { timeout: 20_000 });
+    if (stdout.trim() === token) return null;
+    return {
+      problem: 'bubblewrap, the sandbox, ran and printed nothing.',
+      remedy: 'Reinstall the package bubblewrap.',
+    };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return {
+        problem: 'bubblewrap, the sandbox, is not installed.',
+        remedy: 'Install it (apt-get install bubblewrap), or use --sandbox unconfined for a repository that you trust.',
+      };
+    }
+    const reason =
+      error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n')[0] : String(error);
+    return {
+      problem: `bubblewrap, the sandbox, is installed but fails to start: ${reason}.`,
+      remedy:
+        'Ubuntu 24.04 and many containers forbid user namespaces: allow them for bwrap with an AppArmor profile ' +
+        '(or sysctl kernel.apparmor_restrict_unprivileged_userns=0), or use --sandbox unconfined for a repository that you trust.',
+    };
+  }
+}
+
+/** Can this version bound the size of a temporary folder? (From 0.7 on.) */
+export async function supportsSize(): Promise<boolean> {
+  const { stdout } = await run('bwrap', ['--help'], { timeout: 20_000 });
+  return stdout.includes('--size');
+}
+
+/** The process that is 1 inside: when it is killed, the kernel ends all others inside before bubblewrap returns. */
+const innerPid = (status: string) => {
+  const match = /"child-pid":\s*(\d+)/.exec(status);
+  return match ? Number(match[1]) : null;
+};
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has already ended.
+  }
+}
+
+/** Of the folders, those that exist and are no links: bubblewrap would follow a link out of the root. */
+async function realFolders(folders: readonly string[]): Promise<string[]> {
+  const existing = await Promise.all(
+    folders.map((folder) =>
+      lstat(folder).then(
+        (found) => (found.isDirectory() ? folder : null),
+        () => null,
+      ),
+    ),
+  );
+  return existing.filter((folder) => folder !== null);
+}

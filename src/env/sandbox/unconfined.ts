@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { commandEnvironment, withJoinedOutput } from './commandEnvironment.js';
+import type { Janitor } from './janitorClient.js';
+import { killTree, markerVariable } from './processTree.js';
+import { runBounded } from './runBounded.js';
+import type { Sandbox, SandboxCommand, SandboxResult, SandboxView } from './sandbox.js';
+import type { Toolchain } from './toolchain.js';
+
+/**
+ * No confinement: the commands run as the user, with the user's network and files in reach. Only the environment is an
+ * allow-list, HOME and TMPDIR are a scratch folder, and time, memory, output and the process tree are bounded.
+ * For repositories that the user trusts.
+ */
+export class Unconfined implements Sandbox {
+  readonly kind = 'unconfined';
+
+  constructor(
+    private readonly toolchain: Toolchain,
+    private readonly janitor: Janitor,
+  ) {}
+
+  async run(view: SandboxView, command: SandboxCommand): Promise<SandboxResult> {
+    const scratch = await mkdtemp(path.join(path.dirname(view.worktree), 'scratch-'));
+    const marker = randomUUID();
+    let group = 0;
+    try {
+      const { result } = await runBounded({
+        argv: withJoinedOutput(command.argv),
+        cwd: path.join(view.worktree, command.cwd),
+        env: commandEnvironment({
+          path: this.toolchain.path.join(path.delimiter),
+          home: scratch,
+          temporary: scratch,
+          extra: { ...command.env, [markerVariable]: marker },
+        }),
+        limits: command,
+        onStart: (pid) => {
+          group = pid;
+          this.janitor.addGroup(pid, marker);
+        },
+        killTree: (pid) => killTree(pid, marker),
+        sweep: (pid) => killTree(pid, marker),
+      });
+      return result;
+    } finally {
+      if (group !== 0) this.janitor.removeGroup(group);
+      await rm(scratch, { recursive: true, force: true, maxRetries: 3 });
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { badInput } from '../../trajectory/errors.js';
+import { NodeTest } from './nodeTest.js';
+import { Pytest } from './pytest.js';
+import type { DetectedRunner, TestRunner } from './testRunner.js';
+
+/** The first runner that drives the tests of `tree`. Throws `badInput` where none does. */
+export async function detectRunner(
+  tree: string,
+  programs: { readonly node: string | null; readonly python: string | null },
+): Promise<DetectedRunner> {
+  const runners: TestRunner[] = [
+    ...(programs.node ? [new NodeTest(programs.node)] : []),
+    ...(programs.python ? [new Pytest(programs.python)] : []),
+  ];
+  for (const runner of runners) {
+    const detected = await runner.detect(tree);
+    if (detected) return detected;
+  }
+  const other = await otherRunner(tree);
+  if (other)
+    throw badInput(
+      `The tests run with ${other}, which Whetstone does not drive yet.`,
+      'It drives node:test and pytest.',
+    );
+  if (!programs.python && (await new Pytest('python3').detect(tree))) {
+    throw badInput('The tests run with pytest, and no Python was found.', 'Put Python 3 with pytest on PATH.');
+  }
+  throw badInput(
+    'No tests were found: no file imports node:test, and no test_*.py or *_test.py is there.',
+    'Add tests for node:test or pytest, and commit them.',
+  );
+}
+
+async function otherRunner(tree: string): Promise<string | null> {
+  const manifest = await readFile(path.join(tree, 'package.json'), 'utf8').catch(() => '');
+  const script = /"test"\s*:\s*"((?:\\.|[^"\\])*)"/.exec(manifest)?.[1] ?? '';
+  return /\b(jest|vitest|mocha|ava|tap|jasmine|karma|playwright)\b/.exec(script)?.[1] ?? null;
+}

@@ -1,0 +1,215 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { insideTree, nodeFailureMessage } from './failureMessage.js';
+import { globToRegExp } from './glob.js';
+import { listFiles } from './listFiles.js';
+import { nodeReporterUrl } from './nodeReporter.js';
+import { nodeTestScripts, type NodeTestScript } from './nodeTestScript.js';
+import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from './testRunner.js';
+import { withUniqueIds, type NamedResult } from './uniqueIds.js';
+
+const resultsName = 'node-test.jsonl';
+const byNode: NodeTestScript = { flags: [], patterns: [], env: {}, certain: true };
+
+/** Names that Node takes for tests wherever they lie, and the folder whose files it all takes. */
+const testName = /(^|\/)(test|test-[^/]*|[^/]*[.\-_]test)\.[cm]?[jt]sx?$/;
+const testFolder = /(^|\/)(tests?|__tests__)\//;
+const configurationName =
+  /(^|\/)(package\.json|package-lock\.json|\.npmrc|tsconfig[^/]*\.json|\.env[^/]*|\.(c8|nyc)rc[^/]*|\.borp[^/]*)$/;
+const scriptFile = /\.[cm]?[jt]s$/;
+
+/** The runner that comes with Node. `node` is the program's path, `script` how the package starts its tests. */
+export class NodeTest implements TestRunner {
+  readonly name = 'node:test';
+
+  constructor(
+    private readonly node: string,
+    private readonly script: NodeTestScript = byNode,
+  ) {}
+
+  get check(): RunnerCheck {
+    return {
+      argv: [this.node, '-e', 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)'],
+      problem: `The tests run with node:test, and ${this.node} is older than Node 20 or does not start.`,
+      remedy: 'Put Node 20 or newer on PATH.',
+    };
+  }
+
+  async detect(tree: string): Promise<DetectedRunner | null> {
+    const files = await listFiles(tree);
+    const roots = files
+      .filter((file) => path.posix.basename(file) === 'package.json')
+      .map((file) => path.posix.dirname(file));
+    const byDepth = ['.', ...roots.filter((root) => root !== '.').sort((a, b) => depth(a) - depth(b))];
+    for (const root of byDepth) {
+      const found = await this.detectIn(tree, root, files);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  private async detectIn(tree: string, root: string, files: readonly string[]): Promise<DetectedRunner | null> {
+    const prefix = root === '.' ? '' : `${root}/`;
+    const inside = files.filter((file) => file.startsWith(prefix)).map((file) => file.slice(prefix.length));
+    const importsNodeTest = (file: string) => mentionsNodeTest(path.join(tree, root, file));
+    const found = (script: NodeTestScript, testFiles: readonly string[]) => ({
+      runner: new NodeTest(this.node, script),
+      root,
+      testFiles: testFiles.map((file) => prefix + file),
+    });
+    for (const script of nodeTestScripts(await scriptsOf(path.join(tree, root, 'package.json')))) {
+      const named = filesOf(script, inside);
+      const isNamed = (file: string) => script.certain && (script.patterns.length > 0 || testName.test(file));
+      const tests = await filter(named, async (file) => isNamed(file) || importsNodeTest(file));
+      if (tests.length > 0) return found(script, tests);
+    }
+    const loose = await filter(
+      inside.filter((file) => scriptFile.test(file)),
+      importsNodeTest,
+    );
+    return loose.length > 0 ? found(byNode, loose) : null;
+  }
+
+  isTestFile(name: string): boolean {
+    return testName.test(name) || testFolder.test(name) || configurationName.test(name);
+  }
+
+  command(detected: DetectedRunner, files: readonly string[], resultsFolder: string) {
+    const chosen = files.length > 0 ? files : detected.testFiles;
+    const relative = chosen.map((file) => path.posix.relative(detected.root, file));
+    const destination = path.join(resultsFolder, resultsName);
+    return {
+      argv: [
+        this.node,
+        ...this.script.flags,
+        '--test',
+        `--test-reporter=${nodeReporterUrl}`,
+        `--test-reporter-destination=${destination}`,
+        '--test-reporter=spec',
+        '--test-reporter-destination=stdout',
+        ...relative,
+      ],
+      env: this.script.env,
+    };
+  }
+
+  async parse(resultsFolder: string, _detected: DetectedRunner, tree: string): Promise<readonly TestResult[] | null> {
+    const text = await readFile(path.join(resultsFolder, resultsName), 'utf8').catch(() => '');
+    return parseNodeResults(text, tree);
+  }
+}
+
+const resultLine = z.object({
+  path: z.array(z.string()).min(1),
+  file: z.string().optional(),
+  entryFile: z.string().optional(),
+  suite: z.boolean(),
+  passed: z.boolean(),
+  skipped: z.boolean(),
+  stderr: z.string().optional(),
+  error: z
+    .object({
+      message: z.string(),
+      name: z.string().optional(),
+      stack: z.string().optional(),
+      failureType: z.string().optional(),
+      operator: z.string().optional(),
+      generated: z.boolean().optional(),
+      expected: z.string().optional(),
+      actual: z.string().optional(),
+    })
+    .optional(),
+});
+
+/** Results from the reporter's lines; null where the last line does not say that the run came to its end. */
+export function parseNodeResults(text: string, tree: string): TestResult[] | null {
+  const lines = text.split('\n').filter((line) => line !== '');
+  if (lines.length < 2 || !isEnd(lines[lines.length - 1])) return null;
+  const results: NamedResult[] = [];
+  for (const line of lines.slice(1, -1)) {
+    const parsed = parseLine(line);
+    if (!parsed) return null;
+    const result = namedResult(parsed, tree);
+    if (result) results.push(result);
+  }
+  return withUniqueIds(results);
+}
+
+function namedResult(parsed: z.infer<typeof resultLine>, tree: string): NamedResult | null {
+  const name = parsed.path[parsed.path.length - 1];
+  const location = parsed.file ?? '';
+  const file = repositoryPath(parsed.entryFile ?? location, tree);
+  // Node 20 names a file's own result by its full path, later versions by the path relative to where it was started.
+  const isFile =
+    parsed.path.length === 1 && (name === location || path.resolve(tree, name) === location || location === '');
+  const isTest = scriptFile.test(name) && isFile;
+  // A suite is no test, but a hook of it that fails is a failure.
+  if (parsed.suite && (parsed.passed || parsed.error?.failureType === 'subtestsFailed')) return null;
+  if (isTest && parsed.passed) return { file, path: [], status: 'passed', message: '' };
+  const status = parsed.skipped ? 'skipped' : parsed.passed ? 'passed' : 'failed';
+  const { error } = parsed;
+  const message =
+    status === 'failed' && error
+      ? nodeFailureMessage({ ...error, stderr: isTest ? (parsed.stderr ?? '') : undefined }, { tree, testFile: file })
+      : '';
+  return { file, path: isTest ? [] : parsed.path, status, message };
+}
+
+function repositoryPath(location: string, tree: string): string {
+  const plain = location.startsWith('file:') ? fileURLToPath(location) : location;
+  return insideTree(path.resolve(tree, plain), tree) ?? plain.replaceAll('\\', '/');
+}
+
+function parseLine(line: string) {
+  try {
+    return resultLine.parse(JSON.parse(line));
+  } catch {
+    return null;
+  }
+}
+
+function isEnd(line: string): boolean {
+  try {
+    return z.object({ kind: z.literal('end') }).safeParse(JSON.parse(line)).success;
+  } catch {
+    return false;
+  }
+}
+
+const depth = (folder: string) => folder.split('/').length;
+
+async function scriptsOf(manifest: string): Promise<Record<string, unknown>> {
+  try {
+    const parsed = z
+      .object({ scripts: z.record(z.string(), z.unknown()) })
+      .safeParse(JSON.parse(await readFile(manifest, 'utf8')));
+    return parsed.success ? parsed.data.scripts : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The files that the script's patterns stand for; without patterns, those that Node would choose itself. */
+function filesOf(script: NodeTestScript, files: readonly string[]): string[] {
+  const scripts = files.filter((file) => scriptFile.test(file));
+  if (script.patterns.length === 0) return scripts.filter((file) => testName.test(file) || /(^|\/)test\//.test(file));
+  const patterns = script.patterns.map((pattern) =>
+    path.posix.normalize(pattern.replaceAll('\\', '/')).replace(/\/$/, ''),
+  );
+  const matchers = patterns.map(globToRegExp);
+  const isChosen = (file: string) =>
+    matchers.some((matcher) => matcher.test(file)) ||
+    patterns.some((pattern) => pattern === '.' || file.startsWith(`${pattern}/`));
+  return scripts.filter(isChosen);
+}
+
+async function mentionsNodeTest(file: string): Promise<boolean> {
+  return /['"]node:test['"/]/.test(await readFile(file, 'utf8').catch(() => ''));
+}
+
+async function filter<T>(items: readonly T[], keep: (item: T) => Promise<boolean>): Promise<T[]> {
+  const kept = await Promise.all(items.map(keep));
+  return items.filter((_, index) => kept[index]);
+}

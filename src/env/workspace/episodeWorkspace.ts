@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { lstat, mkdir, readdir, symlink, writeFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { infrastructure } from '../../trajectory/errors.js';
+import { explainFileError } from '../repo/git.js';
+import type { Janitor } from '../sandbox/janitorClient.js';
+import { removeFolder } from '../sandbox/removeFolder.js';
+import type { Mount, Sandbox, SandboxCommand, SandboxResult, SandboxView } from '../sandbox/sandbox.js';
+import type { DetectedRunner, TestReport } from '../testing/testRunner.js';
+import { copyTree } from './copyTree.js';
+import { treeChanges } from './treeChanges.js';
+import type { FileChange, Workspace } from './workspace.js';
+
+const defaultTestTimeoutMs = 300_000;
+const testOutputBytes = 1024 * 1024;
+
+export interface WorkspaceParts {
+  readonly sandbox: Sandbox;
+  readonly janitor: Janitor;
+  readonly detected: DetectedRunner;
+  readonly repoRoot: string;
+  /** The episode's own folder, deleted as a whole at the end. */
+  readonly folder: string;
+  /** Path of the start tree; a function, since an old template may have been deleted and is then made again. */
+  readonly template: () => Promise<string>;
+  /** Folders of installed dependencies in the user's tree, relative to the root, with `/`. */
+  readonly dependencies: readonly string[];
+  /** Files that `runTests` runs unless told otherwise. */
+  readonly testFiles: readonly string[];
+  readonly onDispose: (workspace: Workspace) => void;
+}
+
+/** A copy of a start tree in a folder of its own under `.whetstone/worktrees`. */
+export class EpisodeWorkspace implements Workspace {
+  readonly root: string;
+  readonly mountPath: string;
+  readonly sandbox: string;
+  private disposal: Promise<void> | null = null;
+
+  private constructor(private readonly parts: WorkspaceParts) {
+    this.root = path.join(parts.folder, 'tree');
+    this.sandbox = parts.sandbox.kind;
+    this.mountPath = this.isConfined ? parts.repoRoot : this.root;
+  }
+
+  static async open(parts: WorkspaceParts, changes: readonly FileChange[]): Promise<EpisodeWorkspace> {
+    const workspace = new EpisodeWorkspace(parts);
+    parts.janitor.addFolder(parts.folder);
+    try {
+      await mkdir(parts.folder, { recursive: true });
+      await copyTree(await parts.template(), workspace.root);
+      for (const change of changes) await workspace.layOver(change);
+      if (!workspace.isConfined) await workspace.linkDependencies();
+      return workspace;
+    } catch (error) {
+      await workspace.dispose();
+      throw explainFileError(error, 'write', parts.folder);
+    }
+  }
+
+  async run(command: Omit<SandboxCommand, 'cwd'> & { cwd?: string }): Promise<SandboxResult> {
+    return this.runIn({ ...command, cwd: command.cwd ?? '.' }, []);
+  }
+
+  async runTests(
+    options: { files?: readonly string[]; timeoutMs?: number; signal?: AbortSignal } = {},
+  ): Promise<TestReport> {
+    const { detected } = this.parts;
+    const files = await this.existing(options.files ?? this.parts.testFiles);
+    if (files.length === 0)
+      return { outcome: 'no-tests', results: [], output: 'None of the test files exists.', durationMs: 0 };
+    // A name that cannot be guessed: a test that wants to forge results has to search for the folder.
+    const name = `results-${randomBytes(12).toString('hex')}`;
+    const results = path.join(this.parts.folder, name);
+    await mkdir(results);
+    const target = this.isConfined ? `/tmp/${name}` : results;
+    try {
+      const { argv, env } = detected.runner.command(detected, files, target);
+      const { signal, timeoutMs = defaultTestTimeoutMs } = options;
+      const run = await this.runIn(
+        { argv, env, cwd: detected.root, timeoutMs, maxOutputBytes: testOutputBytes, signal },
+        [{ source: results, target }],
+      );
+      const report = { output: run.output, durationMs: run.durationMs };
+      if (run.outcome === 'cancelled') return { ...report, outcome: 'crashed', results: [] };
+      const parsed = await detected.runner.parse(results, detected, this.mountPath);
+      if (run.outcome === 'timed-out') return { ...report, outcome: 'timed-out', results: parsed ?? [] };
+      if (parsed === null) return { ...report, outcome: 'crashed', results: [] };
+      return { ...report, outcome: parsed.length === 0 ? 'no-tests' : 'completed', results: parsed };
+    } finally {
+      await removeFolder(results);
+    }
+  }
+
+  async changes(): Promise<FileChange[]> {
+    return treeChanges(await this.parts.template(), this.root, this.parts.dependencies);
+  }
+
+  dispose(): Promise<void> {
+    this.disposal ??= this.remove();
+    return this.disposal;
+  }
+
+  private async remove(): Promise<void> {
+    await removeFolder(this.parts.folder);
+    this.parts.janitor.removeFolder(this.parts.folder);
+    this.parts.onDispose(this);
+  }
+
+  private get isConfined(): boolean {
+    return this.parts.sandbox.kind !== 'unconfined';
+  }
+
+  private async runIn(command: SandboxCommand, writable: readonly Mount[]): Promise<SandboxResult> {
+    if (this.disposal) throw infrastructure('internal: a command was started in a workspace that is closed.', '');
+    const view: SandboxView = {
+      worktree: this.root,
+      mountPath: this.mountPath,
+      readOnly: this.isConfined ? await this.dependencyMounts() : [],
+      writable: this.isConfined ? writable : [],
+    };
+    return this.parts.sandbox.run(view, command);
+  }
+
+  /** Only where the tree leaves room: the agent may have put a link or a file in the place, which a mount would follow. */
+  private async dependencyMounts(): Promise<Mount[]> {
+    const mounts: Mount[] = [];
+    for (const dependency of this.parts.dependencies) {
+      if (!(await hasRoomFor(this.root, dependency))) continue;
+      mounts.push({
+        source: path.join(this.parts.repoRoot, dependency),
+        target: path.join(this.mountPath, dependency),
+      });
+    }
+    return mounts;
+  }
+
+  private async linkDependencies(): Promise<void> {
+    for (const dependency of this.parts.dependencies) {
+      if (!(await hasRoomFor(this.root, dependency))) continue;
+      const type = process.platform === 'win32' ? 'junction' : 'dir';
+      await rm(path.join(this.root, dependency), { recursive: true, force: true });
+      await symlink(path.join(this.parts.repoRoot, dependency), path.join(this.root, dependency), type);
+    }
+  }
+
+  private async layOver({ path: name, after }: FileChange): Promise<void> {
+    const target = path.join(this.root, ...name.split('/'));
+    const relative = path.relative(this.root, target);
+    if (relative.startsWith('..') || path.isAbsolute(relative) || /(^|\/)\.git(\/|$)/.test(name)) {
+      throw infrastructure(`internal: a change names ${name}, which lies outside of the tree.`, '');
+    }
+    await removeFolder(target);
+    if (after === null) return;
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, after);
+  }
+
+  private async existing(files: readonly string[]): Promise<string[]> {
+    const kept = await Promise.all(
+      files.map((file) =>
+        lstat(path.join(this.root, ...file.split('/'))).then(
+          (found) => found.isFile(),
+          () => false,
+        ),
+      ),
+    );
+    return files.filter((_, index) => kept[index]);
+  }
+}
+
+/** Do the folders above exist as folders, and is the place itself free or an empty folder? */
+async function hasRoomFor(root: string, dependency: string): Promise<boolean> {
+  const parts = dependency.split('/');
+  for (let length = 1; length < parts.length; length += 1) {
+    const above = await lstat(path.join(root, ...parts.slice(0, length))).catch(() => null);
+    if (!above?.isDirectory()) return false;
+  }
+  const place = path.join(root, ...parts);
+  const found = await lstat(place).catch(() => null);
+  if (found === null) return true;
+  return found.isDirectory() && (await readdir(place)).length === 0;
+}

@@ -1,0 +1,99 @@
+import { lstat, chmod, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { git } from '../repo/git.js';
+import type { FileChange } from './workspace.js';
+
+/** Larger files are no source, and are left out. */
+const maxFileBytes = 1024 * 1024;
+/** More files than this are a program's output, not an edit. */
+const maxChangedFiles = 2000;
+
+interface Candidate {
+  readonly path: string;
+  readonly before: Buffer | null;
+  readonly after: Buffer | null;
+}
+
+/**
+ * Text files that differ between a template and a tree that an untrusted program wrote, sorted by path. It trusts nothing
+ * in the tree: links are not followed, every `.git` in it is passed over, and what is ignored is decided by the template's
+ * own `.gitignore` files. A file that became a link or a folder counts as deleted.
+ * `skipped`: paths (with `/`) under which nothing counts, such as installed dependencies.
+ */
+export async function treeChanges(template: string, tree: string, skipped: readonly string[]): Promise<FileChange[]> {
+  const skip = new Set(skipped);
+  const candidates: Candidate[] = [];
+  const visit = async (folder: string): Promise<void> => {
+    const [before, after] = await Promise.all([
+      entries(path.join(template, folder)),
+      entries(path.join(tree, folder), { makeReadable: true }),
+    ]);
+    for (const name of [...new Set([...before.keys(), ...after.keys()])].sort()) {
+      const relative = folder === '' ? name : `${folder}/${name}`;
+      if (skip.has(relative) || candidates.length >= maxChangedFiles) continue;
+      const kinds = [before.get(name), after.get(name)];
+      if (kinds.includes('folder')) await visit(relative);
+      if (!kinds.includes('file')) continue;
+      const [old, now] = await Promise.all([
+        kinds[0] === 'file' ? readSmall(path.join(template, relative)) : null,
+        kinds[1] === 'file' ? readSmall(path.join(tree, relative), { makeReadable: true }) : null,
+      ]);
+      if (old === 'too-large' || now === 'too-large') continue;
+      if (old === null ? now === null : now !== null && old.equals(now)) continue;
+      candidates.push({ path: relative, before: old, after: now });
+    }
+  };
+  await visit('');
+  const ignored = await ignoredIn(
+    template,
+    candidates.filter(({ before }) => before === null).map((found) => found.path),
+  );
+  return candidates
+    .filter((found) => !ignored.has(found.path))
+    .map((found) => ({ path: found.path, before: asText(found.before), after: asText(found.after) }))
+    .filter((found) => found.before !== undefined && found.after !== undefined)
+    .map(({ path: name, before, after }) => ({ path: name, before: before ?? null, after: after ?? null }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function entries(
+  folder: string,
+  options: { makeReadable?: boolean } = {},
+): Promise<Map<string, 'file' | 'folder'>> {
+  const found = await lstat(folder).catch(() => null);
+  if (!found?.isDirectory()) return new Map();
+  if (options.makeReadable && (found.mode & 0o700) !== 0o700) await chmod(folder, 0o700);
+  const kinds = new Map<string, 'file' | 'folder'>();
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.name === '.git') continue;
+    if (entry.isDirectory()) kinds.set(entry.name, 'folder');
+    else if (entry.isFile()) kinds.set(entry.name, 'file');
+  }
+  return kinds;
+}
+
+async function readSmall(file: string, options: { makeReadable?: boolean } = {}): Promise<Buffer | 'too-large'> {
+  const found = await lstat(file);
+  if (found.size > maxFileBytes) return 'too-large';
+  if (options.makeReadable && (found.mode & 0o400) === 0) await chmod(file, 0o600);
+  return readFile(file);
+}
+
+/** Undefined where the bytes are no UTF-8 text. */
+function asText(bytes: Buffer | null): string | null | undefined {
+  if (bytes === null) return null;
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of new files, those that the template's ignore rules leave out. */
+async function ignoredIn(template: string, files: readonly string[]): Promise<Set<string>> {
+  if (files.length === 0) return new Set();
+  const context = { folder: template, gitDir: path.join(template, '.git'), workTree: template, hermetic: true };
+  const answer = await git({ ...context, input: files.join('\0') }, ['check-ignore', '-z', '--stdin']);
+  return new Set(answer.split('\0').filter((name) => name !== ''));
+}
