@@ -86,22 +86,25 @@ export class RunReader {
 
   /** One header a trajectory, in the order they were first written. */
   async headers(): Promise<TrajectoryHeader[]> {
-    for (const { value, offset, length } of await this.trajectoryLines.read()) {
-      this.index.set(value.id, { header: value, offset, length });
-    }
+    await this.readHeaders();
     return [...this.index.values()].map(({ header }) => header);
   }
 
   /** Throws bad-input where the run has no such trajectory. */
   async trajectory(id: string): Promise<Trajectory> {
-    await this.headers();
+    const found = await this.findTrajectory(id);
+    if (found !== null) return found;
+    throw badInput(
+      `Run ${this.id} has no trajectory ${JSON.stringify(id)}.`,
+      `See \`whetstone runs show ${this.id}\`.`,
+    );
+  }
+
+  /** Null where the run has no such trajectory. */
+  async findTrajectory(id: string): Promise<Trajectory | null> {
+    await this.readHeaders();
     const entry = this.index.get(id);
-    if (entry === undefined) {
-      throw badInput(
-        `Run ${this.id} has no trajectory ${JSON.stringify(id)}.`,
-        `See \`whetstone runs show ${this.id}\`.`,
-      );
-    }
+    if (entry === undefined) return null;
     const line = Buffer.alloc(entry.length);
     const handle = await open(this.paths.trajectories, 'r');
     try {
@@ -110,6 +113,12 @@ export class RunReader {
       await handle.close();
     }
     return restoreTrajectory(trajectoryLineSchema.parse(JSON.parse(line.toString('utf8'))), this.paths.tokens);
+  }
+
+  private async readHeaders(): Promise<void> {
+    for (const { value, offset, length } of await this.trajectoryLines.read()) {
+      this.index.set(value.id, { header: value, offset, length });
+    }
   }
 
   /** What the learner found out about a trajectory; null where it has not learned from it. */

@@ -1,0 +1,39 @@
+import type { Trajectory } from '../../trajectory/trajectory.js';
+import type { GroupAdvantages } from './advantages.js';
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+/** 0 of nothing: a record holds finite numbers only. */
+export const meanOf = (values: readonly number[]) => (values.length === 0 ? 0 : sum(values) / values.length);
+
+/** What a step's rollouts say about the policy that played them, by TRL's names. All finite. */
+export function rolloutMetrics(
+  trajectories: readonly Trajectory[],
+  groups: readonly GroupAdvantages[],
+): Record<string, number> {
+  const grades = trajectories.flatMap(({ grade }) => (grade === null ? [] : [grade]));
+  const statistics = trajectories.map((trajectory) => trajectory.statistics);
+  const failedCalls = sum(
+    statistics.map(
+      ({ malformedCalls, unknownTools, invalidArguments }) => malformedCalls + unknownTools + invalidArguments,
+    ),
+  );
+  const calls = failedCalls + sum(statistics.map(({ validCalls }) => validCalls));
+  const components = [...new Set(grades.flatMap((grade) => Object.keys(grade.components)))].sort();
+  return {
+    reward: meanOf(grades.map(({ reward }) => reward)),
+    reward_std: meanOf(groups.map(({ standardDeviation }) => standardDeviation)),
+    frac_reward_zero_std: meanOf(groups.map(({ equalRewards }) => (equalRewards ? 1 : 0))),
+    ...Object.fromEntries(
+      components.map((name) => [
+        `rewards/${name}/mean`,
+        meanOf(grades.flatMap(({ components }) => (name in components ? [components[name].score] : []))),
+      ]),
+    ),
+    success: meanOf(grades.map(({ resolved }) => (resolved ? 1 : 0))),
+    'completions/mean_length': meanOf(statistics.map(({ sampledTokens }) => sampledTokens)),
+    'tools/call_frequency': trajectories.length === 0 ? 0 : calls / trajectories.length,
+    'tools/failure_frequency': calls === 0 ? 0 : failedCalls / calls,
+    'rollouts/turns': meanOf(statistics.map(({ turns }) => turns)),
+    'rollouts/infrastructure_failures': trajectories.length - grades.length,
+  };
+}

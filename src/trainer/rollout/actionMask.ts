@@ -1,0 +1,32 @@
+import type { Trajectory } from '../../trajectory/trajectory.js';
+
+/**
+ * Checks that the action mask is 1 on exactly what the policy sampled. Returns one line a problem; none where all is well.
+ * A demonstration was not sampled, so its tokens have no log-probabilities.
+ */
+export function checkActionMask(trajectory: Trajectory): string[] {
+  return trajectory.nodes.flatMap((node, index) => {
+    const problems: string[] = [];
+    const tell = (problem: string) =>
+      problems.push(`${trajectory.id}, node ${index} (${node.message.role}): ${problem}`);
+    const { tokenIds, actionMask, logprobs, entropies, parent } = node;
+    const lengths = [tokenIds.length, actionMask.length, logprobs.length, entropies.length];
+    if (lengths.some((length) => length !== tokenIds.length)) {
+      tell(`arrays of different lengths (${lengths.join(', ')})`);
+      return problems;
+    }
+    if (index === 0 ? parent !== null : parent === null || parent < 0 || parent >= index) {
+      tell(`its parent is ${parent}`);
+    }
+    const sampled = node.message.role === 'assistant' ? 1 : 0;
+    const wrong = actionMask.findIndex((bit) => bit !== sampled);
+    if (wrong >= 0) tell(`token ${wrong} has mask ${actionMask[wrong]}`);
+    if (index === 0 && sampled === 1) tell('the first token of a sequence cannot be learned');
+    if (trajectory.kind === 'demonstration') return problems;
+    for (const [name, values] of [['log-probability', logprobs] as const, ['entropy', entropies] as const]) {
+      const bad = values.findIndex((value) => (sampled === 1 ? !Number.isFinite(value) : !Number.isNaN(value)));
+      if (bad >= 0) tell(`token ${bad} has ${name} ${values[bad]}`);
+    }
+    return problems;
+  });
+}

@@ -1,0 +1,43 @@
+import type { Episode, EpisodeCounters } from '../../env/episodeTypes.js';
+import type { FileChange } from '../../env/workspace/workspace.js';
+import type { Grade } from '../../trajectory/grade.js';
+import type { Task } from '../../trajectory/task.js';
+import type { Generator } from '../model/policy.js';
+import type { TextCodec } from '../text/textCodec.js';
+
+/** Where episodes are played: a repository's environment with the run's limits and reward, seen from the rollouts. */
+export interface Arena {
+  readonly sandbox: string;
+  /** A fresh play of the task. Only a failing machine throws (`infrastructure`). */
+  startEpisode(task: Task): Promise<Episode>;
+  /** Grades what the policy changed, in a tree that it never had. Only a failing machine throws. */
+  grade(task: Task, changes: readonly FileChange[], counters: EpisodeCounters, signal: AbortSignal): Promise<Grade>;
+}
+
+/** Who plays: token ids in, token ids out, and the codec between them and messages. */
+export interface Player {
+  readonly generator: Generator;
+  readonly codec: TextCodec;
+  /** Optimizer steps behind the weights that sample. */
+  readonly policyStep: number;
+}
+
+export interface SamplingOptions {
+  /** 0 is greedy. */
+  readonly temperature: number;
+  readonly topP: number;
+  readonly topK: number;
+  readonly maxTokensPerTurn: number;
+  /** Seconds that the episode's commands may take together. */
+  readonly episodeSeconds: number;
+}
+
+/** Which episode to play. Everything random in it comes from `seed`. */
+export interface EpisodePlan {
+  readonly id: string;
+  readonly kind: 'rollout' | 'evaluation';
+  readonly step: number;
+  readonly task: Task;
+  readonly sample: number;
+  readonly seed: number;
+}

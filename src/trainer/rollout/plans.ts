@@ -1,0 +1,35 @@
+import type { Task } from '../../trajectory/task.js';
+import type { EpisodePlan } from './arena.js';
+import { deriveSeed } from './seeds.js';
+
+const numbered = (word: string, step: number) => `${word}-${String(step).padStart(6, '0')}`;
+
+/** The rollouts of a training step, group by group. */
+export function rolloutPlans(tasks: readonly Task[], step: number, groupSize: number, runSeed: number): EpisodePlan[] {
+  return plans('rollout', numbered('step', step), tasks, step, groupSize, runSeed);
+}
+
+/** The episodes of an evaluation of the weights after `step` steps. */
+export function evaluationPlans(tasks: readonly Task[], step: number, samples: number, runSeed: number): EpisodePlan[] {
+  return plans('evaluation', numbered('eval', step), tasks, step, samples, runSeed);
+}
+
+function plans(
+  kind: EpisodePlan['kind'],
+  prefix: string,
+  tasks: readonly Task[],
+  step: number,
+  samples: number,
+  runSeed: number,
+): EpisodePlan[] {
+  return tasks.flatMap((task) =>
+    Array.from({ length: samples }, (_, sample) => ({
+      id: `${prefix}/${task.instance_id}/${sample}`,
+      kind,
+      step,
+      task,
+      sample,
+      seed: deriveSeed(runSeed, kind, step, task.instance_id, sample),
+    })),
+  );
+}

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { RunReader } from './runReader.js';
+import type { TextCodec } from '../text/textCodec.js';
+import { badInput } from '../../trajectory/errors.js';
+
+/**
+ * The tokenizer that a run's ids belong to: its latest checkpoint's, else its model's. `embeddedModel` is the folder of
+ * the policy that comes with Whetstone. Throws bad-input where none is left.
+ */
+export async function loadRunTokenizer(
+  run: RunReader,
+  embeddedModel: string,
+): Promise<Pick<TextCodec, 'tokenTexts' | 'decode'>> {
+  const { settings } = await run.config();
+  const checkpoints = await readdir(run.paths.checkpoints).catch(() => []);
+  const candidates = [
+    ...checkpoints
+      .filter((name) => !name.startsWith('.'))
+      .sort()
+      .reverse()
+      .map((name) => path.join(run.paths.checkpoints, name)),
+    settings.model === 'embedded' ? embeddedModel : settings.model,
+  ];
+  const folder = candidates.find((candidate) => existsSync(path.join(candidate, 'tokenizer.json')));
+  if (folder === undefined) {
+    throw badInput(
+      `The tokenizer of run ${run.id} is gone: neither its checkpoints nor ${settings.model} hold a tokenizer.json.`,
+      'Put the model folder back where it was.',
+    );
+  }
+  // The tokenizer's code is only read in once a trajectory is opened.
+  const { ByteLevelTokenizer } = await import('../text/byteLevelTokenizer.js');
+  const file = path.join(folder, 'tokenizer.json');
+  return new ByteLevelTokenizer(await readJson(file), await readConfig(folder), file);
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw badInput(`${file} cannot be read.`, 'Restore the file.', error);
+  }
+}
+
+async function readConfig(folder: string): Promise<Readonly<Record<string, unknown>>> {
+  const file = path.join(folder, 'tokenizer_config.json');
+  return existsSync(file) ? ((await readJson(file)) as Record<string, unknown>) : {};
+}
