@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { badInput } from '../trajectory/errors.js';
 import type { Repository } from './repositories.js';
 import type { RunStore } from './runs/runStore.js';
-import { outcomeOf } from './runs/runTreeItem.js';
+import { outcomeOf, shortTime } from './runs/runTreeItem.js';
 import type { RunOf } from './runs/runTree.js';
 import type { TrajectoryAddress } from './trajectory/trajectoryAddress.js';
 
@@ -35,7 +35,7 @@ export async function pickRun(
   const runs = (await store.runs()).filter(fits);
   if (runs.length === 0) throw badInput(none, 'Run `Whetstone: Train on This Repo`.');
   return pick('Run', runs, ({ repository, summary }) => ({
-    label: new Date(summary.createdAt).toLocaleString(),
+    label: shortTime(summary.createdAt),
     description: `${summary.status} · ${repository.name}`,
     detail: summary.id,
   }));

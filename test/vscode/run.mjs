@@ -47,6 +47,13 @@ await build({
 chmodSync(join(out, 'code.mjs'), 0o755);
 
 const { main } = await import(pathToFileURL(join(out, 'main.mjs')).href);
-const { passed, failed } = await main({ root, out, emulated: vscode.supported, only: process.argv[2] });
+const { passed, failed } = await main({
+  root,
+  out,
+  emulated: vscode.supported,
+  node: vscode.node,
+  codeServer: vscode.codeServer,
+  only: process.argv[2],
+});
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed > 0 || passed === 0 ? 1 : 0);

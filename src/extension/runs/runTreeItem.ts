@@ -27,9 +27,11 @@ function describe(node: RunTreeNode): vscode.TreeItem {
   switch (node.kind) {
     case 'run': {
       const { status, step, steps, createdAt, id, message, folder } = node.summary;
-      const item = parentItem(new Date(createdAt).toLocaleString(), runIcons[status]);
+      const item = parentItem(shortTime(createdAt), runIcons[status]);
       item.description = `${status} · step ${step} of ${steps} · ${node.repository.name}`;
-      item.tooltip = [`Run ${id}`, folder, message].filter(Boolean).join('\n');
+      item.tooltip = [`Run ${id} of ${new Date(createdAt).toLocaleString()}`, folder, message]
+        .filter(Boolean)
+        .join('\n');
       item.contextValue = `run.${status}`;
       return item;
     }
@@ -112,6 +114,12 @@ function trajectoryItem(node: TrajectoryNode): vscode.TreeItem {
 export function outcomeOf(header: TrajectoryHeader): { icon: string; word: string } {
   if (header.infrastructureError !== null) return { icon: 'warning', word: 'machine error' };
   return header.resolved ? { icon: 'pass', word: 'solved' } : { icon: 'error', word: 'failed' };
+}
+
+/** Day and minute, without the year. */
+export function shortTime(iso: string): string {
+  const format: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' };
+  return new Date(iso).toLocaleString(undefined, format);
 }
 
 function parentItem(label: string, icon: string): vscode.TreeItem {

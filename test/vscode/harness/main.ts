@@ -2,6 +2,7 @@ import { runTests } from '@vscode/test-electron';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runScenario } from '../ui/scenario.js';
 import { printReport, type TestReport } from './report.js';
 import { makeWorkspace } from '../fixtures/workspace.js';
 
@@ -11,6 +12,8 @@ export interface HarnessOptions {
   readonly out: string;
   /** True where the installed code-server stands in for the desktop's VS Code. */
   readonly emulated: boolean;
+  readonly node: string;
+  readonly codeServer: string;
   readonly only?: string;
 }
 
@@ -45,6 +48,10 @@ async function runSuite(options: HarnessOptions): Promise<TestReport> {
 export async function main(options: HarnessOptions): Promise<{ passed: number; failed: number }> {
   const counts = [];
   if (options.only !== '--ui') counts.push(printReport('In the extension host', await runSuite(options)));
+  if (options.only !== '--suite' && options.emulated) {
+    const { root, node, codeServer } = options;
+    counts.push(printReport('In the workbench', await runScenario({ root, node, codeServer })));
+  }
   return {
     passed: counts.reduce((sum, count) => sum + count.passed, 0),
     failed: counts.reduce((sum, count) => sum + count.failed, 0),

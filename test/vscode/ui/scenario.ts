@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RecordedRun } from '../fixtures/recordedRun.js';
+import { makeWorkspace } from '../fixtures/workspace.js';
+import type { TestReport } from '../harness/report.js';
+import { Workbench } from './workbench.js';
+
+interface Stage {
+  readonly workbench: Workbench;
+  readonly run: RecordedRun;
+}
+
+const task = 'sum-adds__comparison-flip__sum.js_4';
+
+/** What a user does, in order; every step goes on from where the one before left the window. */
+const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<void>])[] = [
+  [
+    'the Runs view shows the training and unfolds to its rollouts',
+    async ({ workbench }) => {
+      await workbench.showRuns();
+      await workbench.unfold('step 1 of 3');
+      await workbench.unfold('Step 1');
+      await workbench.unfold(task);
+      await workbench.row('Rollout 2').waitFor();
+    },
+  ],
+  [
+    'the tree fills while training goes on, and stays unfolded',
+    async ({ workbench, run }) => {
+      run.step(2);
+      await workbench.row('Step 2').waitFor();
+      await workbench.row('Rollout 2').waitFor();
+      await workbench.statusItem('step 2 of 3').waitFor();
+      await workbench.screenshot('tree-while-training-dark');
+    },
+  ],
+  [
+    'a reloaded window finds the training again',
+    async ({ workbench }) => {
+      await workbench.reload();
+      await workbench.statusItem('training · step 2 of 3').waitFor();
+    },
+  ],
+  [
+    'the palette offers what can be done now',
+    async ({ workbench }) => {
+      await workbench.palette('Whetstone: ');
+      const offered = await workbench.page.locator('.quick-input-list .monaco-list-row').allInnerTexts();
+      assert.ok(offered.some((text) => text.includes('Train on This Repo')));
+      assert.ok(offered.some((text) => text.includes('Stop Training')));
+      assert.ok(!offered.some((text) => text.includes('Choose Token Colours')), 'no trajectory is open');
+      await workbench.screenshot('palette-dark');
+      await workbench.page.keyboard.press('Escape');
+    },
+  ],
+  [
+    'a rollout opens with its tokens told apart, and a hover tells one token',
+    async ({ workbench }) => {
+      await workbench.unfold('step 2 of 3');
+      await workbench.unfold('Step 1');
+      await workbench.unfold(task);
+      await workbench.row('Rollout 1').locator('.monaco-icon-name-container, .label-name').first().click();
+      const { page } = workbench;
+      const token = page.locator('.view-line span', { hasText: /^Let/ }).first();
+      await token.waitFor();
+      await page.locator('.codelens-decoration', { hasText: 'Replay to here' }).first().waitFor();
+      await token.hover({ position: { x: 10, y: 8 } });
+      await page.locator('.monaco-hover-content', { hasText: 'log-prob' }).first().waitFor();
+      await workbench.screenshot('trajectory-hover-dark');
+      const backgrounds = await page
+        .locator('.view-line span')
+        .evaluateAll((spans) => new Set(spans.map((span) => span.className.replace(/\bmtk\d+\b/g, '').trim())).size);
+      assert.ok(backgrounds >= 4, 'header lines, prompt, agent and observation look different');
+    },
+  ],
+  [
+    'the colours of tokens can be chosen',
+    async ({ workbench }) => {
+      await workbench.page.keyboard.press('Escape');
+      await workbench.command('Whetstone: Choose Token Colours');
+      await workbench.pick('log-prob');
+      await workbench.page.waitForTimeout(300);
+      await workbench.screenshot('trajectory-log-prob-dark');
+    },
+  ],
+  [
+    'a light theme is readable too',
+    async ({ workbench }) => {
+      await workbench.command('Whetstone: Choose Token Colours');
+      await workbench.pick('mask');
+      await workbench.theme('Default Light Modern');
+      await workbench.screenshot('trajectory-light');
+    },
+  ],
+  [
+    'the training can be stopped from the palette',
+    async ({ workbench, run }) => {
+      await workbench.command('Whetstone: Stop Training');
+      while (run.stopWishes === 0) await workbench.page.waitForTimeout(50);
+      await run.end('stopped');
+      await workbench.row('stopped').waitFor();
+    },
+  ],
+];
+
+/** Plays the scenario in a workbench of its own; after a step that fails the rest is not tried. */
+export async function runScenario(options: { root: string; node: string; codeServer: string }): Promise<TestReport> {
+  const report: TestReport = { results: [] };
+  const scratch = mkdtempSync(join(tmpdir(), 'whetstone-ui-'));
+  const folder = makeWorkspace(scratch);
+  const run = await RecordedRun.create(folder, 'run-1', 3);
+  run.evaluate(0);
+  run.step(1);
+  await run.live();
+  const workbench = await Workbench.open({ ...options, extension: options.root, folder });
+  try {
+    for (const [name, play] of steps) {
+      const start = Date.now();
+      const limit = 60_000;
+      let timer: NodeJS.Timeout | undefined;
+      try {
+        const late = new Promise<never>((_, reject) => {
+          timer = setTimeout(() => reject(new Error(`took more than ${limit / 1000} s`)), limit);
+        });
+        await Promise.race([play({ workbench, run }), late]);
+        report.results.push({ name, milliseconds: Date.now() - start });
+      } catch (error) {
+        await workbench.screenshot('failure');
+        const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        report.results.push({ name, milliseconds: Date.now() - start, failure });
+        break;
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+  } finally {
+    await workbench.stop();
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+  }
+  return report;
+}
