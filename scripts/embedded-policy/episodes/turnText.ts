@@ -1,0 +1,56 @@
+import type { LineEdit } from './lineEdit.js';
+
+/** Thinking as the codec parses it, ahead of the calls. */
+export const thinking = (text: string) => `<think>\n${text}\n</think>\n`;
+export const toolCall = (name: string, args: Readonly<Record<string, unknown>>) =>
+  `<tool_call>\n{"name": "${name}", "arguments": ${spacedJson(args)}}\n</tool_call>`;
+
+/** JSON with a space after `:` and `,` outside strings, as Python and Jinja write it. */
+function spacedJson(args: Readonly<Record<string, unknown>>): string {
+  const value = (item: unknown): string =>
+    Array.isArray(item) ? `[${item.map(value).join(', ')}]` : JSON.stringify(item);
+  return `{${Object.entries(args)
+    .map(([key, item]) => `${JSON.stringify(key)}: ${value(item)}`)
+    .join(', ')}}`;
+}
+
+/** What is wrong, in one line: the function, the line, the change. */
+export function thoughtOf(suspect: string | null, edit: LineEdit): string {
+  const where = `${suspect === null ? '' : `${suspect}, `}line ${edit.line}: `;
+  const negation = negationOf(edit);
+  if (negation !== null) return `${where}${negation}`;
+  if (
+    edit.from === '' ||
+    edit.to === '' ||
+    edit.from.includes('\n') ||
+    edit.to.includes('\n') ||
+    edit.from.length + edit.to.length > 60
+  ) {
+    const [removed, added] = [edit.old.split('\n').length, edit.new.split('\n').length];
+    if (added > removed) return `${where}something is missing.`;
+    if (added < removed) return `${where}this should go.`;
+    return edit.to === '' ? `${where}${edit.from} is too much.` : `${where}${edit.to} is missing.`.slice(0, 120);
+  }
+  return `${where}${edit.from} should be ${edit.to}.`;
+}
+
+/** Said of a condition that is negated as a whole, or no longer is. */
+function negationOf({ old, new: replacement }: LineEdit): string | null {
+  for (const opening of ['!(', 'not (']) {
+    if (dropsNegation(old, replacement, opening)) return `${opening}...) is too much.`;
+    if (dropsNegation(replacement, old, opening)) return `${opening}...) is missing.`;
+  }
+  return null;
+}
+
+/** Is `shorter` what `longer` becomes without one `opening` and one `)`? */
+function dropsNegation(longer: string, shorter: string, opening: string): boolean {
+  if (longer.length !== shorter.length + opening.length + 1) return false;
+  for (let at = longer.indexOf(opening); at >= 0; at = longer.indexOf(opening, at + 1)) {
+    const rest = longer.slice(0, at) + longer.slice(at + opening.length);
+    for (let close = rest.indexOf(')', at); close >= 0; close = rest.indexOf(')', close + 1)) {
+      if (rest.slice(0, close) + rest.slice(close + 1) === shorter) return true;
+    }
+  }
+  return false;
+}

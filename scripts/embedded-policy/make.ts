@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { saveCheckpoint } from '../../src/trainer/model/checkpoint.js';
+import { nodeModulesSources, sitePackagesSources, type CorpusFile } from './corpus/permissive.js';
+import { reviewEpisodes } from './corpus/reviews.js';
+import type { ExpertEpisode } from './episodes/episode.js';
+import { type Chunk, generateEpisodes, readChunk } from './episodes/generate.js';
+import {
+  CACHE,
+  CHUNKS,
+  HELD_OUT_CHUNKS,
+  OUTPUT,
+  PYTHON_PACKAGES,
+  REVIEWS_PER_FILE,
+  TOKENIZER_CHUNKS,
+  TRAINING,
+} from './plan.js';
+import { Rng } from './programs/rng.js';
+import { findRuntimes } from './runtimes.js';
+import { encodeEpisode, type EncodedEpisode } from './training/encodeEpisode.js';
+import { makeTokenizer, readCodec } from './training/tokenizer.js';
+import { train } from './training/train.js';
+
+/**
+ * Makes the embedded policy from nothing: programs, bugs, test runs, expert's episodes; the tokenizer; the training.
+ * Every stage is kept in `.cache/embedded-policy`, so that a run that was stopped goes on where it was.
+ *
+ *   node scripts/embedded-policy/make.mjs [generate|train]     one stage alone; both without an argument
+ */
+const stage = process.argv[2] ?? 'all';
+const log = (line: string) => {
+  console.log(line);
+  void appendFile(join(CACHE, 'log.txt'), `${new Date().toISOString()} ${line}\n`);
+};
+await mkdir(CACHE, { recursive: true });
+if (stage === 'all' || stage === 'generate') await generateEpisodes(findRuntimes(), log);
+if (stage === 'all' || stage === 'train') await makePolicy();
+
+async function makePolicy(): Promise<void> {
+  const corpus = await readCorpus();
+  const folder = join(CACHE, 'policy');
+  const forTokenizer = (await Promise.all(CHUNKS.slice(0, TOKENIZER_CHUNKS).map(readChunk))).flat();
+  await makeTokenizer(
+    folder,
+    forTokenizer,
+    corpus.filter((_, i) => i % 10 === 0),
+  );
+  const codec = await readCodec(folder);
+  const encode = (episodes: readonly ExpertEpisode[]) =>
+    episodes.map((episode) => encodeEpisode(codec, episode)).filter(({ tokenIds }) => tokenIds.length <= 1800);
+  const reviews = encode(await readReviews(corpus));
+  const known = new Map<Chunk, readonly EncodedEpisode[]>();
+  const episodes = async () => {
+    for (const chunk of CHUNKS) {
+      if (known.has(chunk)) continue;
+      const made = await readChunk(chunk);
+      if (made.length > 0) known.set(chunk, encode(made));
+    }
+    const all = [...reviews, ...[...known.values()].flat()];
+    log(
+      `${all.length} episodes, ${(all.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0) / 1e6).toFixed(2)}M tokens`,
+    );
+    return all;
+  };
+  const heldOut = encode((await Promise.all(HELD_OUT_CHUNKS.map(readChunk))).flat());
+  const learner = await train(folder, TRAINING, episodes, new Rng(1).shuffle(heldOut), log);
+  await saveCheckpoint(OUTPUT, {
+    config: TRAINING.config,
+    parameters: learner.parameters,
+    sourceFolder: folder,
+    dtype: 'BF16',
+  });
+  await learner.dispose();
+  log(`written to ${OUTPUT}`);
+}
+
+async function readCorpus(): Promise<CorpusFile[]> {
+  return [
+    ...(await nodeModulesSources('node_modules')),
+    ...(await sitePackagesSources(findRuntimes().sitePackages, PYTHON_PACKAGES)),
+  ];
+}
+
+/** Made once, since finding the functions takes a while; the packages they come from are listed beside them. */
+async function readReviews(corpus: readonly CorpusFile[]): Promise<ExpertEpisode[]> {
+  const file = join(CACHE, 'reviews.json');
+  if (!existsSync(file)) {
+    const rng = new Rng(4242);
+    const used = new Map<string, string>();
+    const made = corpus.flatMap((source) => {
+      const episodes = reviewEpisodes(rng, source, REVIEWS_PER_FILE);
+      if (episodes.length > 0) used.set(source.package, source.licence);
+      return episodes;
+    });
+    await writeFile(file, JSON.stringify(made));
+    await writeFile(join(CACHE, 'sources.json'), JSON.stringify([...used], null, 1));
+  }
+  return JSON.parse(await readFile(file, 'utf8')) as ExpertEpisode[];
+}
