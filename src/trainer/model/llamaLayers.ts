@@ -19,12 +19,11 @@ export interface AttentionContext {
   readonly positions: Tensor;
   /** Added to the scores, 0 where a query may look and very negative elsewhere: [rows, 1, 1, time, keys]. */
   readonly bias: Tensor;
-  /** A decoder's cache: takes the new keys and values, [rows, kv, time, d], returns those to look at, [rows, kv, keys, d]. */
-  readonly withPast?: (
-    layer: number,
-    keys: Tensor,
-    values: Tensor,
-  ) => { readonly keys: Tensor; readonly values: Tensor };
+  /**
+   * A decoder's attention over its cache and the new tokens, instead of that among the new tokens alone: queries
+   * [rows, kv, heads / kv, time, d], new keys and values [rows, kv, time, d] -> [rows, kv, heads / kv, time, d].
+   */
+  readonly attend?: (layer: number, queries: Tensor, keys: Tensor, values: Tensor) => Tensor;
 }
 
 /** Parameters by their Hugging Face names, each declared as an input of the graph. */
@@ -103,12 +102,13 @@ function decoderLayer(
   const keys = graph.rotary(project(layerParameter.key(layer), kv), context.positions, tables.cosines, tables.sines);
   const byHead = (tensor: Tensor) => graph.transpose(graph.reshape(tensor, [rows, time, kv, d]), [0, 2, 1, 3]);
   const now = { keys: byHead(keys), values: byHead(project(layerParameter.value(layer), kv)) };
-  const seen = context.withPast ? context.withPast(layer, now.keys, now.values) : now;
 
   const group = heads / kv;
   const grouped = graph.transpose(graph.reshape(queries, [rows, time, kv, group, d]), [0, 2, 3, 1, 4]);
-  const attended = graph.transpose(graph.attend(grouped, seen.keys, seen.values, context.bias), [0, 3, 1, 2, 4]);
-  const flat = graph.reshape(attended, [multiplyDims([rows, time]), heads * d]);
+  const attended = context.attend
+    ? context.attend(layer, grouped, now.keys, now.values)
+    : graph.attend(grouped, now.keys, now.values, context.bias);
+  const flat = graph.reshape(graph.transpose(attended, [0, 3, 1, 2, 4]), [multiplyDims([rows, time]), heads * d]);
   const residual = graph.add(x, linear(flat, layerParameter.output(layer)));
 
   const mlpInput = normed(residual, layerParameter.postAttentionNorm(layer));

@@ -1,0 +1,93 @@
+import { Graph, type Tensor } from '../graph/graph.js';
+import { multiplyDims } from '../graph/shape.js';
+import type { LlamaConfig } from './llamaConfig.js';
+import { decoder, head, parameterInputs } from './llamaLayers.js';
+
+/**
+ * Inputs beside the parameters and the rotary tables; `past` is the cache's capacity, a row may have filled less of it:
+ *   tokens       int32 [rows, time]
+ *   positions    int64 [rows, time]
+ *   picks        int32 [picks]: flat index (row * time + column) of the tokens whose logits are wanted
+ *   past bias    float32 [rows, 1, 1, 1, past]: 0 where the row's cache is filled, very negative elsewhere
+ *   causal bias  float32 [time, time]: 0 up to the diagonal, very negative above
+ *   past keys    of every layer, float32 [rows, keyValueHeads, headDim, past]
+ *   past values  of every layer, float32 [rows, keyValueHeads, past, headDim]
+ */
+export const decodingInputs = {
+  tokens: 'tokens',
+  positions: 'positions',
+  picks: 'picks',
+  pastBias: 'past bias',
+  causalBias: 'causal bias',
+  pastKeys: (layer: number) => `past keys ${layer}`,
+  pastValues: (layer: number) => `past values ${layer}`,
+} as const;
+
+/** Logits float32 [picks, vocabulary]; keys and values of the given tokens, float32 [rows, keyValueHeads, time, headDim]. */
+export const decodingOutputs = {
+  logits: 'logits',
+  keys: (layer: number) => `keys ${layer}`,
+  values: (layer: number) => `values ${layer}`,
+} as const;
+
+/** Logits of new tokens that follow a cache of keys and values, and their own keys and values. */
+export function decodingGraph(config: LlamaConfig): ReadonlyMap<string, Tensor> {
+  const graph = new Graph();
+  const weights = parameterInputs(graph, config);
+  const { keyValueHeads: kv, headDim: d } = config;
+  const tokens = graph.input(decodingInputs.tokens, ['rows', 'time'], 'int32');
+  const positions = graph.input(decodingInputs.positions, ['rows', 'time'], 'int64');
+  const picks = graph.input(decodingInputs.picks, ['picks'], 'int32');
+  const pastBias = graph.input(decodingInputs.pastBias, ['rows', 1, 1, 1, 'past']);
+  const causalBias = graph.input(decodingInputs.causalBias, ['time', 'time']);
+  const outputs = new Map<string, Tensor>();
+  const hidden = decoder(graph, config, weights, tokens, {
+    rows: 'rows',
+    time: 'time',
+    positions,
+    bias: causalBias,
+    attend: (layer, queries, keys, values) => {
+      outputs.set(decodingOutputs.keys(layer), keys).set(decodingOutputs.values(layer), values);
+      const past = {
+        keys: graph.input(decodingInputs.pastKeys(layer), ['rows', kv, d, 'past']),
+        values: graph.input(decodingInputs.pastValues(layer), ['rows', kv, 'past', d]),
+        bias: pastBias,
+      };
+      return attendToBoth(graph, queries, past, { keys, values, bias: causalBias });
+    },
+  });
+  outputs.set(decodingOutputs.logits, head(graph, config, weights, graph.gather(hidden, picks)));
+  return outputs;
+}
+
+interface Memory {
+  readonly keys: Tensor;
+  readonly values: Tensor;
+  readonly bias: Tensor;
+}
+
+/**
+ * Attention over the cache and the new tokens without joining them, which would copy the whole cache at every token:
+ * softmax([a, b]) . [v, w] = (exp(a - m) . v + exp(b - m) . w) / (sum exp(a - m) + sum exp(b - m)). Past keys are
+ * transposed already: [rows, kv, d, past].
+ */
+function attendToBoth(graph: Graph, queries: Tensor, past: Memory, now: Memory): Tensor {
+  const [rows, kv, group, time, d] = queries.shape;
+  const flat = multiplyDims([group, time]);
+  const flatQueries = graph.reshape(queries, [rows, kv, flat, d]);
+  const scores = (keys: Tensor, transposeB: boolean, bias: Tensor) => {
+    const products = graph.matmul(flatQueries, keys, { transposeB });
+    const length = products.shape[3];
+    return graph.add(graph.reshape(products, [rows, kv, group, time, length]), bias);
+  };
+  const [pastScores, nowScores] = [scores(past.keys, false, past.bias), scores(now.keys, true, now.bias)];
+  const maxima = graph.concat([graph.reduceMax(pastScores, [4]), graph.reduceMax(nowScores, [4])], 4);
+  const maximum = graph.reduceMax(maxima, [4]);
+  const weigh = (part: Tensor, values: Tensor) => {
+    const weights = graph.exp(graph.sub(part, maximum));
+    const product = graph.matmul(graph.reshape(weights, [rows, kv, flat, part.shape[4]]), values);
+    return { sum: graph.reduceSum(weights, [4]), product: graph.reshape(product, [rows, kv, group, time, d]) };
+  };
+  const [ofPast, ofNow] = [weigh(pastScores, past.values), weigh(nowScores, now.values)];
+  return graph.div(graph.add(ofPast.product, ofNow.product), graph.add(ofPast.sum, ofNow.sum));
+}

@@ -1,0 +1,105 @@
+/** How a token is chosen from logits. */
+export interface SamplingOptions {
+  /** 0 is greedy. */
+  readonly temperature: number;
+  /** The smallest set of most probable tokens that holds at least this probability; 1 keeps all. */
+  readonly topP: number;
+  /** Only the most probable tokens, this many; 0 keeps all. */
+  readonly topK: number;
+}
+
+export interface SampledToken {
+  readonly id: number;
+  /** Of softmax(logits / temperature) over the whole vocabulary, before top-k and top-p; temperature 1 where greedy. */
+  readonly logprob: number;
+  /** Entropy in nats of the same distribution. */
+  readonly entropy: number;
+}
+
+/** Chooses a token by the uniform number `u` in [0, 1). Of equal logits the lower id comes first. */
+export function sampleToken(logits: Float32Array, options: SamplingOptions, u: number): SampledToken {
+  const { temperature, topP, topK } = options;
+  const sharpness = temperature === 0 ? 1 : 1 / temperature;
+  let greatest = 0;
+  for (let id = 1; id < logits.length; id++) if (logits[id]! > logits[greatest]!) greatest = id;
+  const maximum = logits[greatest]!;
+  const weights = new Float64Array(logits.length);
+  let total = 0;
+  let weightedLogits = 0;
+  for (let id = 0; id < logits.length; id++) {
+    const shifted = (logits[id]! - maximum) * sharpness;
+    const weight = Math.exp(shifted);
+    weights[id] = weight;
+    total += weight;
+    if (weight > 0) weightedLogits += weight * shifted;
+  }
+  const logTotal = Math.log(total);
+  // H = -sum p log p with log p = shifted - logTotal.
+  const entropy = Math.max(0, logTotal - weightedLogits / total);
+  const id = temperature === 0 ? greatest : draw(weights, total, topK, topP, u);
+  return { id, logprob: (logits[id]! - maximum) * sharpness - logTotal, entropy };
+}
+
+function draw(weights: Float64Array, total: number, topK: number, topP: number, u: number): number {
+  const cutsK = topK > 0 && topK < weights.length;
+  if (!cutsK && topP >= 1) return inverseCdf(weights, null, u * total);
+  const ids = Array.from(weights.keys()).sort((a, b) => weights[b]! - weights[a]! || a - b);
+  const candidates = cutsK ? ids.slice(0, topK) : ids;
+  // As usual, top-p counts within what top-k kept.
+  const kept = candidates.reduce((sum, id) => sum + weights[id]!, 0);
+  let mass = 0;
+  let count = 0;
+  while (count < candidates.length && (count === 0 || mass < topP * kept)) mass += weights[candidates[count++]!]!;
+  return inverseCdf(weights, candidates.slice(0, count), u * mass);
+}
+
+/** The first id (in the order of `ids`, or of the vocabulary) at which the running sum of weights passes `target`. */
+function inverseCdf(weights: Float64Array, ids: readonly number[] | null, target: number): number {
+  const count = ids?.length ?? weights.length;
+  let sum = 0;
+  let last = 0;
+  for (let i = 0; i < count; i++) {
+    const id = ids?.[i] ?? i;
+    if (weights[id] === 0) continue;
+    sum += weights[id]!;
+    last = id;
+    if (sum > target) return id;
+  }
+  // Rounding may leave the sum a hair below the target.
+  return last;
+}
+
+/**
+ * Uniform numbers in [0, 1) of a request's own stream: xoshiro128** (Blackman, Vigna 2018), seeded by splitmix32.
+ * The same seed gives the same numbers everywhere.
+ */
+export function uniformStream(seed: number): () => number {
+  const mix = splitmix32(seed >>> 0, Math.floor(seed / 2 ** 32) >>> 0);
+  let [a, b, c, d] = [mix(), mix(), mix(), mix()];
+  return () => {
+    const product = Math.imul(b, 5);
+    const result = Math.imul((product << 7) | (product >>> 25), 9) >>> 0;
+    const shifted = b << 9;
+    c ^= a;
+    d ^= b;
+    b ^= c;
+    a ^= d;
+    c ^= shifted;
+    d = (d << 11) | (d >>> 21);
+    return result / 2 ** 32;
+  };
+}
+
+/** 32-bit words from a 64-bit seed, given in halves. */
+function splitmix32(low: number, high: number): () => number {
+  const scramble = (word: number) => {
+    let z = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
+    z = Math.imul(z ^ (z >>> 13), 0xc2b2ae35);
+    return (z ^ (z >>> 16)) >>> 0;
+  };
+  let state = (scramble(high + 0x3c6ef372) ^ low) >>> 0;
+  return () => {
+    state = (state + 0x9e3779b9) >>> 0;
+    return scramble(state);
+  };
+}
