@@ -1,0 +1,305 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Episode, EpisodeStep } from '../../env/episodeTypes.js';
+import { cancelled, infrastructure } from '../../trajectory/errors.js';
+import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js';
+import type { Task } from '../../trajectory/task.js';
+import type { Trajectory } from '../../trajectory/trajectory.js';
+import { loadCheckpoint } from '../model/checkpoint.js';
+import type { GenerationRequest, Generator } from '../model/policy.js';
+import type { TextCodec } from '../text/textCodec.js';
+import { writeTinyPolicy } from '../tinyPolicy.testing.js';
+import { checkActionMask } from './actionMask.js';
+import type { Arena, EpisodePlan, SamplingOptions } from './arena.js';
+import { trainingSequence } from './nodes.js';
+import { playEpisode } from './playEpisode.js';
+import { playGroups } from './playGroups.js';
+
+let root: string;
+let codec: TextCodec;
+beforeAll(async () => {
+  root = mkdtempSync(path.join(os.tmpdir(), 'whetstone-play-'));
+  ({ codec } = await loadCheckpoint(await writeTinyPolicy(root)));
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+const call = (name: string) => `<tool_call>\n{"name": "${name}", "arguments": {}}\n</tool_call>`;
+const options: SamplingOptions = { temperature: 1, topP: 1, topK: 0, maxTokensPerTurn: 200, episodeSeconds: 60 };
+const never = new AbortController().signal;
+const task = { instance_id: 'task', whetstone: { split: 'train' } } as Task;
+const plan: EpisodePlan = { id: 'step-000001/task/0', kind: 'rollout', step: 1, task, sample: 0, seed: 7 };
+
+/** Says the turns one after the other; what it was asked is kept. */
+function scripted(turns: readonly Int32Array[], maxContext = 4096) {
+  const requests: GenerationRequest[] = [];
+  const released: string[] = [];
+  const generator: Generator = {
+    maxContext,
+    generate(request) {
+      const tokenIds = turns[requests.length].slice(0, request.maxNewTokens);
+      requests.push(request);
+      return Promise.resolve({
+        tokenIds,
+        logprobs: new Float32Array(tokenIds.length).fill(-0.5),
+        entropies: new Float32Array(tokenIds.length).fill(0.5),
+        finishReason: codec.stopTokenIds.includes(tokenIds.at(-1)!) ? 'stop' : 'length',
+      });
+    },
+    release: (id) => released.push(id),
+    invalidate: () => undefined,
+    dispose: () => Promise.resolve(),
+  };
+  return { player: { generator, codec, policyStep: 3 }, requests, released };
+}
+
+const answer = (id: string, content: string): ToolMessage => ({ role: 'tool', toolCallId: id, name: 'run', content });
+
+/** An episode that answers by the function; every play of it is counted. */
+function arenaOf(answerTo: (message: AssistantMessage, turn: number, signal: AbortSignal) => Promise<EpisodeStep>) {
+  const counts = { started: 0, disposed: 0, graded: 0 };
+  const arena: Arena = {
+    sandbox: 'bubblewrap',
+    startEpisode() {
+      counts.started++;
+      let turns = 0;
+      const episode: Episode = {
+        root: '/nowhere',
+        prompt: [
+          { role: 'system', content: 'You fix bugs.' },
+          { role: 'user', content: 'add is wrong' },
+        ],
+        tools: [],
+        step: (message, signal) => answerTo(message, ++turns, signal!),
+        changes: () => Promise.resolve([{ path: 'a.js', before: 'a\n', after: 'b\n' }]),
+        statistics: () => ({
+          turns,
+          thoughtTurns: 0,
+          toolCalls: {},
+          malformedCalls: 0,
+          unknownTools: 0,
+          invalidArguments: 0,
+          validCalls: turns,
+          seconds: 0,
+        }),
+        dispose: () => Promise.resolve(void counts.disposed++),
+      };
+      return Promise.resolve(episode);
+    },
+    grade() {
+      counts.graded++;
+      return Promise.resolve({ reward: 1, resolved: true, components: {}, tests: [], files: [] });
+    },
+  };
+  return { arena, counts };
+}
+
+const submits: EpisodeStep = { observations: [answer('1', 'Submitted.')], stopReason: 'submitted' };
+const allIds = (trajectory: Trajectory) => trajectory.nodes.flatMap((node) => [...node.tokenIds]);
+
+describe('an episode', () => {
+  it('is token in, token out: what the policy saw before a turn is what is recorded before it', async () => {
+    const turns = ['run', 'open', 'submit'].map((name) => codec.encodeTurn(call(name)));
+    const { player, requests, released } = scripted(turns);
+    const { arena, counts } = arenaOf((_, turn) =>
+      Promise.resolve(turn === 3 ? submits : { observations: [answer(String(turn), 'fine')], stopReason: null }),
+    );
+    const trajectory = await playEpisode(player, arena, plan, options, never);
+    const ids = allIds(trajectory);
+    for (const { tokenIds } of requests) expect([...tokenIds]).toEqual(ids.slice(0, tokenIds.length));
+    expect(trajectory.nodes.map((node) => node.message.role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'tool',
+      'assistant',
+      'tool',
+    ]);
+    expect(trajectory.nodes.map((node) => node.parent)).toEqual([null, 0, 1, 2, 3, 4, 5, 6]);
+    expect(checkActionMask(trajectory)).toEqual([]);
+    expect(trajectory).toMatchObject({ stopReason: 'submitted', policyStep: 3, split: 'train', seed: 7 });
+    expect(trajectory.patch).toContain('+b');
+    expect(trajectory.statistics).toMatchObject({
+      sampledTokens: turns.reduce((sum, turn) => sum + turn.length, 0),
+      totalTokens: ids.length,
+    });
+    expect(new Set(requests.map(({ seed }) => seed)).size).toBe(3);
+    expect(released).toEqual([plan.id]);
+    expect(counts).toEqual({ started: 1, disposed: 1, graded: 1 });
+  });
+
+  it('masks the stop token where the policy sampled it and not where it was cut before it', async () => {
+    const whole = codec.encodeTurn(call('run'));
+    for (const cut of [0, 1]) {
+      const { player } = scripted([whole.slice(0, whole.length - cut), codec.encodeTurn(call('submit'))]);
+      const { arena } = arenaOf((_, turn) =>
+        Promise.resolve(turn === 2 ? submits : { observations: [answer('1', 'fine')], stopReason: null }),
+      );
+      const trajectory = await playEpisode(player, arena, plan, options, never);
+      const [, , turn, observation] = trajectory.nodes;
+      const stop = cut === 0 ? turn : observation;
+      const position = cut === 0 ? turn.tokenIds.length - 1 : 0;
+      expect(codec.stopTokenIds).toContain(stop.tokenIds[position]);
+      expect(stop.actionMask[position]).toBe(cut === 0 ? 1 : 0);
+      expect(checkActionMask(trajectory)).toEqual([]);
+    }
+  });
+
+  it('gives each of several observations its own tokens, which laid end to end are those of all', async () => {
+    const turn = codec.encodeTurn(call('run') + call('open'));
+    const { player } = scripted([turn, codec.encodeTurn(call('submit'))]);
+    const observations = [answer('1', 'first'), answer('2', 'second')];
+    const { arena } = arenaOf((_, number) =>
+      Promise.resolve(number === 2 ? submits : { observations, stopReason: null }),
+    );
+    const trajectory = await playEpisode(player, arena, plan, options, never);
+    const nodes = trajectory.nodes.slice(3, 5);
+    expect(nodes.map((node) => codec.decode(node.tokenIds).includes('first'))).toEqual([true, false]);
+    expect(nodes.map((node) => codec.decode(node.tokenIds).includes('second'))).toEqual([false, true]);
+    const message = codec.parseTurn(turn);
+    expect(nodes.flatMap((node) => [...node.tokenIds])).toEqual([
+      ...codec.observation({ sampledIds: turn, message }, observations),
+    ]);
+  });
+
+  it('ends at the token limit with what it has', async () => {
+    const turn = codec.encodeTurn(call('run'));
+    const prompt = codec.promptNodes(
+      [
+        { role: 'system', content: 'You fix bugs.' },
+        { role: 'user', content: 'add is wrong' },
+      ],
+      [],
+    );
+    const length = prompt.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+    const { player } = scripted([turn], length + 5);
+    const { arena, counts } = arenaOf(() => Promise.reject(new Error('a cut turn was played')));
+    const trajectory = await playEpisode(player, arena, plan, options, never);
+    expect(trajectory.stopReason).toBe('token-limit');
+    expect(allIds(trajectory)).toHaveLength(length + 5);
+    expect(counts.graded).toBe(1);
+  });
+
+  it('ends at the time limit, which is no failure of the machine', async () => {
+    const { player } = scripted([codec.encodeTurn(call('run'))]);
+    const { arena } = arenaOf(
+      (_, __, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(cancelled()))),
+    );
+    const trajectory = await playEpisode(player, arena, plan, { ...options, episodeSeconds: 0.05 }, never);
+    expect(trajectory).toMatchObject({ stopReason: 'time-limit', infrastructureError: null });
+    expect(trajectory.grade).not.toBeNull();
+  });
+
+  it('tries a failure of the machine once more, then records it without a grade', async () => {
+    for (const failures of [1, 2]) {
+      const turns = [1, 2].map(() => codec.encodeTurn(call('submit')));
+      const { player } = scripted(turns);
+      let failed = 0;
+      const { arena, counts } = arenaOf(() =>
+        failed++ < failures ? Promise.reject(infrastructure('No space.', 'Free some.')) : Promise.resolve(submits),
+      );
+      const trajectory = await playEpisode(player, arena, plan, options, never);
+      expect(trajectory.infrastructureError).toBe(failures === 1 ? null : 'No space. Free some.');
+      expect(trajectory.grade === null).toBe(failures === 2);
+      expect(counts).toMatchObject({ started: 2, disposed: 2 });
+    }
+  });
+
+  it('leaves no record and no worktree where it is cancelled', async () => {
+    const abort = new AbortController();
+    const { player } = scripted([codec.encodeTurn(call('run'))]);
+    const { arena, counts } = arenaOf(() => {
+      abort.abort();
+      return Promise.reject(cancelled());
+    });
+    await expect(playEpisode(player, arena, plan, options, abort.signal)).rejects.toMatchObject({ kind: 'cancelled' });
+    expect(counts).toMatchObject({ started: 1, disposed: 1, graded: 0 });
+  });
+});
+
+describe('the check of the action mask', () => {
+  it('finds a token of the wrong side, a hole in the log-probabilities and arrays that do not fit', async () => {
+    const { player } = scripted([codec.encodeTurn(call('submit'))]);
+    const { arena } = arenaOf(() => Promise.resolve(submits));
+    const good = await playEpisode(player, arena, plan, options, never);
+    const withNode = (index: number, change: object): Trajectory => ({
+      ...good,
+      nodes: good.nodes.map((node, at) => (at === index ? { ...node, ...change } : node)),
+    });
+    const leaked = good.nodes[1].actionMask.slice();
+    leaked[2] = 1;
+    const hole = good.nodes[2].logprobs.slice();
+    hole[0] = NaN;
+    expect(checkActionMask(good)).toEqual([]);
+    expect(checkActionMask(withNode(1, { actionMask: leaked }))[0]).toMatch(/node 1 \(user\): token 2 has mask 1/);
+    expect(checkActionMask(withNode(2, { logprobs: hole }))[0]).toMatch(/token 0 has log-probability NaN/);
+    expect(checkActionMask(withNode(2, { entropies: new Float32Array(1) }))[0]).toMatch(/different lengths/);
+    expect(checkActionMask(withNode(2, { parent: 5 }))[0]).toMatch(/its parent is 5/);
+  });
+});
+
+describe('the sequence for the learner', () => {
+  it('ends with the last sampled token', async () => {
+    const turn = codec.encodeTurn(call('submit'));
+    const { player } = scripted([turn]);
+    const { arena } = arenaOf(() => Promise.resolve(submits));
+    const { tokenIds, actionMask } = trainingSequence(await playEpisode(player, arena, plan, options, never));
+    expect([...tokenIds.slice(-turn.length)]).toEqual([...turn]);
+    expect(actionMask.at(-1)).toBe(1);
+    expect(actionMask.reduce((sum, bit) => sum + bit, 0)).toBe(turn.length);
+  });
+});
+
+describe('groups', () => {
+  const plans = [0, 1, 2, 3, 4].map((sample) => ({ ...plan, id: `step-000001/task/${sample}`, sample }));
+  const schedule = { concurrency: 2, signal: never, gate: () => Promise.resolve(), onTrajectory: () => undefined };
+  const submitting = () => scripted(plans.map(() => codec.encodeTurn(call('submit')))).player;
+
+  it('are played side by side up to the concurrency, in the order of the plans', async () => {
+    let [now, most] = [0, 0];
+    const { arena } = arenaOf(async () => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      now--;
+      return submits;
+    });
+    const seen: string[] = [];
+    const trajectories = await playGroups(submitting(), arena, plans, options, {
+      ...schedule,
+      onTrajectory: ({ id }) => seen.push(id),
+    });
+    expect(trajectories.map(({ id }) => id)).toEqual(plans.map(({ id }) => id));
+    expect([...seen].sort()).toEqual(plans.map(({ id }) => id));
+    expect(most).toBe(2);
+  });
+
+  it('take what is recorded for played', async () => {
+    const { arena, counts } = arenaOf(() => Promise.resolve(submits));
+    const before = await playEpisode(submitting(), arena, plans[1], options, never);
+    const seen: string[] = [];
+    const trajectories = await playGroups(
+      submitting(),
+      arena,
+      plans,
+      options,
+      { ...schedule, onTrajectory: ({ id }) => seen.push(id) },
+      (id) => Promise.resolve(id === before.id ? before : null),
+    );
+    expect(trajectories[1]).toBe(before);
+    expect(seen).not.toContain(before.id);
+    expect(counts.started).toBe(plans.length);
+  });
+
+  it('end with the first error, once every episode has let go of its tree', async () => {
+    const { arena, counts } = arenaOf(async (_, __, signal) => {
+      if (counts.started === 2) throw new Error('internal: a bug');
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(cancelled())));
+      return submits;
+    });
+    await expect(playGroups(submitting(), arena, plans, options, schedule)).rejects.toThrow('internal: a bug');
+    expect(counts.disposed).toBe(counts.started);
+  });
+});
