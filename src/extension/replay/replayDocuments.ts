@@ -3,6 +3,7 @@ import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import type { Replay } from './replayProcess.js';
 import { replayText } from './replayText.js';
+import { visibleText } from '../trajectory/visibleText.js';
 
 type Side = 'recorded' | 'observed';
 
@@ -33,16 +34,16 @@ export class ReplayDocuments implements vscode.TextDocumentContentProvider, vsco
   add(title: string, replay: Replay): vscode.Uri {
     const key = String(this.next++);
     this.kept.set(key, { replay, ...replayText(title, replay) });
-    return vscode.Uri.from({ scheme: Scheme.Replay, path: `/Replay ${key}`, query: key });
+    return vscode.Uri.from({ scheme: Scheme.Replay, path: `/Replay ${key}.replay`, query: key });
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {
     const [key, turn, side] = uri.query.split('/');
     const kept = this.kept.get(key);
-    if (!kept) return 'This replay is over. Run `Whetstone: Replay Trajectory` again.';
+    if (!kept) return 'This replay is gone. Run `Whetstone: Replay Trajectory` again.';
     if (turn === undefined) return kept.text;
     const replayed = kept.replay.turns.find((candidate) => candidate.turn === Number(turn));
-    return replayed?.[side as Side] ?? '';
+    return visibleText(replayed?.[side as Side].join('\n') ?? '');
   }
 
   provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
@@ -60,7 +61,7 @@ export class ReplayDocuments implements vscode.TextDocumentContentProvider, vsco
   /** Arguments of `vscode.diff` for a turn: recorded on the left, observed on the right. */
   comparison(replay: vscode.Uri, turn: number): [vscode.Uri, vscode.Uri, string] {
     const side = (name: Side) =>
-      replay.with({ path: `/turn ${turn} ${name}`, query: `${replay.query}/${turn}/${name}` });
+      replay.with({ path: `/turn ${turn} ${name}.replay`, query: `${replay.query}/${turn}/${name}` });
     return [side('recorded'), side('observed'), `Turn ${turn}: recorded ↔ replayed`];
   }
 

@@ -5,13 +5,16 @@ import { cancelled, failed, infrastructure } from '../../trajectory/errors.js';
 const turnSchema = z.object({
   /** 1-based. */
   turn: z.int(),
-  /** Whether the observation was the recorded one. */
+  /** Whether the tools answered as recorded. */
   same: z.boolean(),
-  tool: z.string().nullish(),
-  recorded: z.string().optional(),
-  observed: z.string().optional(),
-  diff: z.string().nullish(),
+  /** The turn's tool calls in words. */
+  call: z.string(),
+  recorded: z.array(z.string()),
+  observed: z.array(z.string()),
+  /** Hunks of a unified diff from the recorded to the observed text. */
+  diff: z.string(),
 });
+/** What `whetstone replay --json` prints, as far as it is read here. */
 const replaySchema = z.looseObject({ turns: z.array(turnSchema) });
 
 /** What a replay found, turn by turn. */

@@ -13,10 +13,10 @@ export function replayText(title: string, { turns }: Replay): { text: string; di
       : `${different} of ${turns.length} replayed turns differ from the record.`,
     '',
   );
-  for (const { turn, same, tool, observed, diff } of turns) {
+  for (const { turn, same, call, observed, diff } of turns) {
     if (!same) diverging.set(turn, lines.length);
-    lines.push(`── turn ${turn} · ${oneLine(tool ?? 'no tool')} · ${same ? 'same as recorded' : 'DIFFERS'} ──`);
-    const body = same ? observed : (diff ?? observed);
+    lines.push(`── turn ${turn} · ${same ? 'same as recorded' : 'DIFFERS'} · ${oneLine(call)} ──`);
+    const body = same ? observed.join('\n') : diff;
     if (body) lines.push(...visibleText(body).replace(/\n$/, '').split('\n'));
     lines.push('');
   }

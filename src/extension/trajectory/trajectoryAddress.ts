@@ -15,7 +15,7 @@ export function toUriParts(address: TrajectoryAddress): { path: string; query: s
   const { stateFolder, runId, trajectoryId } = address;
   const title = trajectoryId.replace(/[^\p{L}\p{N}._-]+/gu, ' ').trim();
   const query = Buffer.from(JSON.stringify([stateFolder, runId, trajectoryId])).toString('base64url');
-  return { path: `/${title || 'trajectory'}`, query };
+  return { path: `/${title}.trajectory`, query };
 }
 
 /** Throws bad-input where the query was not made by `toUriParts`. */

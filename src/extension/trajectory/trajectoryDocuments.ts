@@ -4,7 +4,7 @@ import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { lineOf } from '../messages.js';
 import type { RunStore } from '../runs/runStore.js';
-import { loadRunTokenizer } from './runTokenizer.js';
+import { loadRunTokenizer } from '../../trainer/run/runTokenizer.js';
 import { fromUriQuery, toUriParts, type TrajectoryAddress } from './trajectoryAddress.js';
 import { layOut, type TrajectoryText } from './trajectoryText.js';
 

@@ -81,7 +81,10 @@ const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<v
       await workbench.page.keyboard.press('Escape');
       await workbench.command('Whetstone: Choose Token Colours');
       await workbench.pick('log-prob');
-      await workbench.page.waitForTimeout(300);
+      // Unlikely tokens have a dotted line under them, so that the colour is not all that tells.
+      await workbench.page.waitForFunction(
+        "[...document.querySelectorAll('.view-line span')].some((span) => getComputedStyle(span).textDecoration.includes('dotted'))",
+      );
       await workbench.screenshot('trajectory-log-prob-dark');
     },
   ],
@@ -90,7 +93,7 @@ const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<v
     async ({ workbench }) => {
       await workbench.command('Whetstone: Choose Token Colours');
       await workbench.pick('mask');
-      await workbench.theme('Default Light Modern');
+      await workbench.theme('Light Modern');
       await workbench.screenshot('trajectory-light');
     },
   ],

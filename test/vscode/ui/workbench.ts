@@ -22,7 +22,7 @@ export class Workbench {
   }): Promise<Workbench> {
     const server = await startCodeServer({
       ...options,
-      settings: { 'workbench.colorTheme': 'Default Dark Modern', 'editor.hover.delay': 100 },
+      settings: { 'workbench.colorTheme': 'Dark Modern', 'editor.hover.delay': 100 },
     });
     const browser = await launchBrowser();
     const page = await browser.newPage({ viewport: { width: 1360, height: 850 } });
