@@ -33,13 +33,19 @@ describe('normalized output', () => {
     ['pid 77, PID: 78', 'pid <pid>, PID: <pid>'],
     ['/tmp/whetstone-x8f/a.js:3 and /private/var/folders/ab/cd/T/y/z', '<tmp>/a.js:3 and <tmp>/z'],
     ['at 2026-11-29T16:52:59.123Z [16:52:58]', 'at <date> [<time>]'],
+    ['Sun Nov 29 17:18:34 CET 2026; Sun Nov 29 16:18:34 2026', '<date>; <date>'],
+    ['Date: Sun, 29 Nov 2026 16:18:34 GMT', 'Date: <date>'],
+    ['-rw-r--r-- 1 u u 12 Nov 29 17:18 a.js', '-rw-r--r-- 1 u u 12 <date> a.js'],
+    ['at 1795971180123 or 1795971180', 'at <date> or <date>'],
+    ['log 2026-11-29 16:52:59,123 +0100 x', 'log <date> x'],
     ['id 123e4567-e89b-12d3-a456-426614174000', 'id <uuid>'],
   ])('%j becomes %j', (raw, wanted) => {
     expect(normalize(raw)).toBe(wanted);
   });
 
   it('leaves dates and times alone that are data and not the clock', () => {
-    const text = 'expected 2018-05-04T10:00:00Z but got 2018-05-05, at 03:04:05';
+    const text =
+      'expected 2018-05-04T10:00:00Z but got 2018-05-05, at 03:04:05, 1234567890, Mar 3 2018, -rw Mar  3 10:10';
     expect(normalize(text)).toBe(text);
   });
 

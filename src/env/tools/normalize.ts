@@ -40,9 +40,7 @@ export function normalizeOutput(text: string, context: VolatileContext): string 
     .replace(/\bat 0x[0-9a-f]{6,16}\b/gi, 'at <address>')
     .replace(/\(node:\d+\)/g, '(node:<pid>)')
     .replace(/\b(pid|PID|process|Process)([ :=]+)\d+\b/g, '$1$2<pid>')
-    .replace(/\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?)?\b/g, (match) =>
-      isCloseDate(match, context.now) ? '<date>' : match,
-    )
+    .replace(DATES, (match) => (isCloseDate(match, context.now) ? '<date>' : match))
     .replace(/\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b/g, (match) => (isCloseClock(match, context.now) ? '<time>' : match))
     .replace(/\bduration_ms:? \d+(?:\.\d+)?(?:e-?\d+)?/g, 'duration_ms <duration>')
     .replace(/(?<![\w.])\d+(?:\.\d+)? ?(?:ms|µs|us|ns|s|secs?|seconds?|mins?|minutes?)\b/g, '<duration>');
@@ -84,16 +82,34 @@ function relativePaths(text: string, root: string): string {
 }
 
 const DAY = 24 * 3600_000;
+const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
+const WEEKDAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const CLOCK = '\\d\\d:\\d\\d(?::\\d\\d(?:[.,]\\d+)?)?';
+const DATES = new RegExp(
+  [
+    `\\b\\d{4}-\\d\\d-\\d\\d(?:[T ]${CLOCK}(?: ?(?:Z|[+-]\\d\\d:?\\d\\d))?)?\\b`, // ISO 8601
+    `\\b${WEEKDAY} ${MONTH} +\\d+ ${CLOCK}(?: [A-Z]{2,5})?(?: \\d{4})?\\b`, // date, ctime
+    `\\b${WEEKDAY}, \\d+ ${MONTH} \\d{4} ${CLOCK}(?: [A-Z]{2,5}| [+-]\\d{4})?`, // HTTP, mail
+    `\\b${MONTH} +\\d+ ${CLOCK}(?![:\\d])`, // ls -l
+    '\\b\\d{10}(?:\\d{3})?\\b', // seconds or milliseconds since 1970
+  ].join('|'),
+  'g',
+);
 const CLOCK_TOLERANCE = 15 * 60_000;
 
 function isCloseDate(text: string, now: number): boolean {
-  const time = Date.parse(
-    text
-      .replace(',', '.')
-      .replace(/^(\d{4}-\d\d-\d\d) /, '$1T')
-      .replace(/ (?=Z|[+-])/, ''),
-  );
-  return Math.abs(time - now) < 2 * DAY;
+  return Math.abs(parseDate(text, now) - now) < 2 * DAY;
+}
+
+/** Milliseconds since 1970, taken as UTC where no zone is given; NaN where it is no date. */
+function parseDate(text: string, now: number): number {
+  if (/^\d+$/.test(text)) return Number(text) * (text.length === 10 ? 1000 : 1);
+  const plain = text
+    .replace(',', text.includes('-') ? '.' : '')
+    .replace(/^(\d{4}-\d\d-\d\d) /, '$1T')
+    .replace(/ (?=Z|[+-])/, '')
+    .replace(/ [A-Z]{2,5}\b/, '');
+  return Date.parse(/\d{4}/.test(plain) ? plain : `${plain} ${new Date(now).getUTCFullYear()}`);
 }
 
 function isCloseClock(text: string, now: number): boolean {
