@@ -85,7 +85,7 @@ async function probe(name: DeviceName): Promise<Device> {
     );
     const [size, milliseconds] = stdout.split(' ').map(Number);
     const gflops = (products * 2 * size ** 3) / (milliseconds * 1e6);
-    return { name, available: true, gflops: Math.round(gflops), reason: null };
+    return { name, available: true, gflops: Math.round(gflops * 10) / 10, reason: null };
   } catch (error) {
     return { name, available: false, gflops: null, reason: reasonOf(error) };
   }

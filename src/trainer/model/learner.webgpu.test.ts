@@ -1,0 +1,45 @@
+import { rm } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { goldenNames, relativeError } from '../../../test/support/goldenModels.js';
+import { goldenStep, type GoldenStep } from '../../../test/support/goldenStep.js';
+import { runBundled } from '../../../test/support/runBundled.js';
+import { hasSoftwareVulkan, softwareVulkan } from '../../../test/support/softwareVulkan.js';
+
+// In continuous integration the device must be there: its absence fails the tests instead of skipping them.
+const skip = !hasSoftwareVulkan && !process.env['CI'];
+
+describe.skipIf(skip)('the learner on WebGPU', () => {
+  it.each(goldenNames)(
+    'takes the same step as on the CPU: %s',
+    async (name) => {
+      const { env, folder } = await softwareVulkan();
+      try {
+        const args = [name, 'webgpu'];
+        const output = await runBundled('test/support/goldenStepMain.ts', args, { env, timeoutMs: 170_000 });
+        const found = JSON.parse(output) as GoldenStep;
+        const wanted = await goldenStep(name, 'cpu');
+        wanted.logprobs.forEach((logprobs, index) => {
+          expect(scoresError(found.logprobs[index], logprobs)).toBeLessThan(1e-3);
+          expect(scoresError(found.entropies[index], wanted.entropies[index])).toBeLessThan(1e-3);
+        });
+        for (const kind of ['gradients', 'parameters'] as const) {
+          expect(Object.keys(found[kind])).toEqual(Object.keys(wanted[kind]));
+          for (const [parameter, values] of Object.entries(wanted[kind])) {
+            const error = relativeError(Float32Array.from(found[kind][parameter]), Float32Array.from(values));
+            expect(error, `${kind} ${parameter}`).toBeLessThan(1e-3);
+          }
+        }
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+    180_000,
+  );
+});
+
+/** Relative error over the asked places; NaN became null on the way through JSON. */
+function scoresError(found: readonly (number | null)[], wanted: readonly number[]): number {
+  const asked = [...wanted.keys()].filter((place) => !Number.isNaN(wanted[place]));
+  const at = (values: readonly (number | null)[]) => Float32Array.from(asked, (place) => values[place] ?? NaN);
+  return relativeError(at(found), at(wanted));
+}
