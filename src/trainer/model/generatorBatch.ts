@@ -1,0 +1,114 @@
+import type { Generation } from './generator.js';
+import { KeyValueCache } from './generatorCache.js';
+import { type GeneratorSession, masked } from './generatorSession.js';
+import type { LlamaConfig } from './llamaConfig.js';
+
+/** Capacities are multiples of this, so that a growing sequence moves seldom. */
+const capacityStep = 128;
+
+/**
+ * A batch of one row has another kernel in onnxruntime, whose last bits differ from those of two rows and more, which
+ * all agree. So that a request's numbers do not depend on being alone, there are always two.
+ */
+const leastRows = 2;
+
+/** The generations that are decoded together, a token a step; their caches lie side by side. */
+export class GeneratorBatch {
+  private readonly generations: Generation[] = [];
+  private cache: KeyValueCache;
+  private pastBias: Float32Array;
+
+  constructor(
+    private readonly config: LlamaConfig,
+    private readonly session: GeneratorSession,
+    private readonly slots: number,
+    private readonly fixedShape: boolean,
+  ) {
+    this.cache = this.allocate(capacityStep);
+    this.pastBias = this.emptyBias();
+  }
+
+  add(generation: Generation): void {
+    this.generations.push(generation);
+    this.load(this.generations.length - 1);
+  }
+
+  remove(generation: Generation): void {
+    const row = this.generations.indexOf(generation);
+    if (row < 0) return;
+    const last = this.generations.pop()!;
+    if (last === generation) return;
+    this.generations[row] = last;
+    this.load(row);
+  }
+
+  /** Feeds every generation its last token; returns logits [generations, vocabulary]. */
+  async step(): Promise<{ readonly generations: readonly Generation[]; readonly logits: Float32Array }> {
+    this.fitCapacity();
+    const generations = [...this.generations];
+    const rows = this.shapeRows(generations.length);
+    const tokens = new Int32Array(rows);
+    const positions = new BigInt64Array(rows);
+    generations.forEach(({ sequence, tokenIds }, row) => {
+      tokens[row] = tokenIds.at(-1)!;
+      positions[row] = BigInt(sequence.tokens.length);
+    });
+    const { logits, layers } = await this.session.run({
+      rows,
+      time: 1,
+      tokens,
+      positions,
+      picks: Int32Array.from({ length: rows }, (_, row) => row),
+      cache: this.cache,
+      pastBias: this.pastBias.subarray(0, rows * this.cache.capacity),
+    });
+    generations.forEach(({ sequence }, row) => {
+      const position = sequence.tokens.length;
+      sequence.reserve(position + 1);
+      layers.forEach((layer, index) => {
+        sequence.cache.write(0, position, index, layer, row, 1, 1);
+        this.cache.write(row, position, index, layer, row, 1, 1);
+      });
+      this.pastBias[row * this.cache.capacity + position] = 0;
+      sequence.tokens.push(tokens[row]!);
+    });
+    return { generations, logits };
+  }
+
+  /** Copies a generation's cache into its row. */
+  private load(row: number): void {
+    const { sequence } = this.generations[row]!;
+    const length = sequence.tokens.length;
+    // Where it does not fit, the next step moves everyone.
+    if (length >= this.cache.capacity) return;
+    this.cache.copyRow(row, sequence.cache, 0, length);
+    const start = row * this.cache.capacity;
+    this.pastBias.fill(0, start, start + length).fill(masked, start + length, start + this.cache.capacity);
+  }
+
+  /** Makes room for one more token of the longest sequence; gives room back where most of it is unused. */
+  private fitCapacity(): void {
+    const longest = Math.max(...this.generations.map(({ sequence }) => sequence.tokens.length + 1));
+    const wanted = Math.ceil(longest / capacityStep) * capacityStep;
+    if (wanted <= this.cache.capacity && wanted * 2 >= this.cache.capacity) return;
+    this.cache = this.allocate(wanted);
+    this.pastBias = this.emptyBias();
+    for (let row = 0; row < this.generations.length; row++) this.load(row);
+  }
+
+  /** Rows of the model's input for this many generations: a power of two, so that there are few shapes. */
+  private shapeRows(count: number): number {
+    if (this.fixedShape) return this.cache.rows;
+    let rows = leastRows;
+    while (rows < count) rows *= 2;
+    return Math.min(rows, this.cache.rows);
+  }
+
+  private allocate(capacity: number): KeyValueCache {
+    return new KeyValueCache(this.config, Math.max(leastRows, this.slots), capacity);
+  }
+
+  private emptyBias(): Float32Array {
+    return new Float32Array(this.cache.rows * this.cache.capacity).fill(masked);
+  }
+}

@@ -1,0 +1,106 @@
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { emitModel } from '../graph/emit.js';
+import type { KeyValueCache } from './generatorCache.js';
+import { decodingGraph, decodingInputs, decodingOutputs } from './generatorGraph.js';
+import { type LlamaConfig, parameterShapes } from './llamaConfig.js';
+import { rotaryFeeds } from './llamaLayers.js';
+
+/** What masks a place in a row of scores: its weight is 0 after the softmax. */
+export const masked = -1e9;
+
+export interface DecoderInput {
+  /** Rows of the cache that are computed, from the first one on. */
+  readonly rows: number;
+  /** New tokens of a row. */
+  readonly time: number;
+  /** [rows * time]. */
+  readonly tokens: Int32Array;
+  readonly positions: BigInt64Array;
+  /** Flat indices of the tokens whose logits are wanted. */
+  readonly picks: Int32Array;
+  readonly cache: KeyValueCache;
+  /** [rows, capacity]: 0 where the row's cache is filled, `masked` elsewhere. */
+  readonly pastBias: Float32Array;
+}
+
+export interface DecoderOutput {
+  /** [picks, vocabulary]. */
+  readonly logits: Float32Array;
+  /** Of each layer, [rows, keyValueHeads, time, headDim]. */
+  readonly layers: readonly { readonly keys: Float32Array; readonly values: Float32Array }[];
+}
+
+/** The compiled decoder. Weights are fed at every run from where the learner keeps them. */
+export class GeneratorSession {
+  private readonly causalBiases = new Map<number, Tensor>();
+
+  private constructor(
+    private readonly config: LlamaConfig,
+    private readonly session: InferenceSession,
+    private readonly fixed: Readonly<Record<string, Tensor>>,
+  ) {}
+
+  static async create(
+    config: LlamaConfig,
+    parameters: ReadonlyMap<string, Float32Array>,
+    options: { readonly device: 'cpu' | 'webgpu'; readonly threads: number },
+  ): Promise<GeneratorSession> {
+    const session = await InferenceSession.create(emitModel(decodingGraph(config)), {
+      executionProviders: [options.device],
+      graphOptimizationLevel: 'all',
+      intraOpNumThreads: options.threads,
+      interOpNumThreads: 1,
+      executionMode: 'sequential',
+      logSeverityLevel: 3,
+    });
+    const fixed = rotaryFeeds(config);
+    for (const [name, shape] of parameterShapes(config))
+      fixed[name] = new Tensor('float32', parameters.get(name)!, shape);
+    return new GeneratorSession(config, session, fixed);
+  }
+
+  async run(input: DecoderInput): Promise<DecoderOutput> {
+    const { rows, time, cache } = input;
+    const { keyValueHeads: kv, headDim: d, layers } = this.config;
+    const feeds: Record<string, Tensor> = {
+      ...this.fixed,
+      [decodingInputs.tokens]: new Tensor('int32', input.tokens, [rows, time]),
+      [decodingInputs.positions]: new Tensor('int64', input.positions, [rows, time]),
+      [decodingInputs.picks]: new Tensor('int32', input.picks, [input.picks.length]),
+      [decodingInputs.pastBias]: new Tensor('float32', input.pastBias, [rows, 1, 1, 1, cache.capacity]),
+      [decodingInputs.causalBias]: this.causalBias(time),
+    };
+    const filled = (buffer: Float32Array) => buffer.subarray(0, rows * cache.rowSize);
+    for (let layer = 0; layer < layers; layer++) {
+      const [keys, values] = [filled(cache.keys[layer]!), filled(cache.values[layer]!)];
+      feeds[decodingInputs.pastKeys(layer)] = new Tensor('float32', keys, [rows, kv, d, cache.capacity]);
+      feeds[decodingInputs.pastValues(layer)] = new Tensor('float32', values, [rows, kv, cache.capacity, d]);
+    }
+    const results = await this.session.run(feeds);
+    return {
+      logits: floats(results[decodingOutputs.logits]),
+      layers: Array.from({ length: layers }, (_, layer) => ({
+        keys: floats(results[decodingOutputs.keys(layer)]),
+        values: floats(results[decodingOutputs.values(layer)]),
+      })),
+    };
+  }
+
+  dispose(): Promise<void> {
+    return this.session.release();
+  }
+
+  private causalBias(time: number): Tensor {
+    const known = this.causalBiases.get(time);
+    if (known !== undefined) return known;
+    const bias = Float32Array.from({ length: time * time }, (_, i) => (i % time > Math.floor(i / time) ? masked : 0));
+    const tensor = new Tensor('float32', bias, [time, time]);
+    this.causalBiases.set(time, tensor);
+    return tensor;
+  }
+}
+
+function floats(tensor: Tensor | undefined): Float32Array {
+  if (!(tensor?.data instanceof Float32Array)) throw new Error('internal: the decoder gave no float32 output');
+  return tensor.data;
+}
