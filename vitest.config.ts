@@ -6,6 +6,7 @@ export default defineConfig({
     exclude: ['test/vscode/**', 'node_modules/**', 'test-fixtures/**'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    globalSetup: 'test/buildOnce.ts',
     pool: 'forks',
     maxWorkers: 2,
   },

@@ -1,0 +1,95 @@
+import { openEnvironment } from '../../env/openEnvironment.js';
+import { replayTrajectory, type RecordedTurn } from '../../env/replay.js';
+import { badInput } from '../../trajectory/errors.js';
+import type { Trajectory } from '../../trajectory/trajectory.js';
+import { episodeLimits } from '../../trainer/run/episodeLimits.js';
+import { openRun } from '../../trainer/run/runReader.js';
+import { interruptible } from '../interrupt.js';
+import { jsonOption, locateState, repoOption, wholeNumber, type AddCommand, type RepoOptions } from '../options.js';
+import { print, printable, printJson, ProgressLine } from '../output.js';
+
+interface ReplayOptions extends RepoOptions {
+  readonly until?: number;
+}
+
+export const addReplayCommand: AddCommand = (program) => {
+  program
+    .command('replay <run> <trajectory>')
+    .description('play a trajectory again in a fresh worktree and compare what the tools answer with the record')
+    .addOption(repoOption())
+    .option('--until <turn>', 'the last turn to play; the first is 1', wholeNumber)
+    .addOption(jsonOption())
+    .action((run: string, trajectory: string, options: ReplayOptions) =>
+      interruptible((signal) => replay(run, trajectory, options, signal)),
+    );
+};
+
+async function replay(runId: string, trajectoryId: string, options: ReplayOptions, signal: AbortSignal): Promise<void> {
+  const { repoRoot, stateFolder } = await locateState(options);
+  const run = openRun(stateFolder, runId);
+  const [trajectory, { settings }] = [await run.trajectory(trajectoryId), await run.config()];
+  const recorded = recordedTurns(trajectory);
+  if (options.until === 0 || (options.until ?? 0) > recorded.length) {
+    throw badInput(
+      `${trajectoryId} has ${recorded.length} turns, so it cannot be played until turn ${options.until}.`,
+      `Give a turn from 1 to ${recorded.length}.`,
+    );
+  }
+  const task = (await run.tasks()).find(({ instance_id }) => instance_id === trajectory.taskId);
+  if (task === undefined)
+    throw badInput(
+      `Run ${runId} does not hold the task ${trajectory.taskId}.`,
+      'Its tasks.json was changed; restore it.',
+    );
+  // As it was recorded: a run that was allowed to be unconfined is replayed so.
+  const sandbox = trajectory.sandbox === 'unconfined' ? 'unconfined' : settings.sandbox;
+  const progress = new ProgressLine();
+  const environment = await openEnvironment({ path: repoRoot, sandbox, signal });
+  try {
+    const { turns } = await replayTrajectory(environment, task, recorded, {
+      limits: episodeLimits(settings),
+      untilTurn: options.until,
+      signal,
+      onTurn: ({ turn }) => progress.update(`turn ${turn} of ${options.until ?? recorded.length}`),
+    });
+    progress.clear();
+    const described = turns.map((turn) => ({ ...turn, call: describeCalls(recorded[turn.turn - 1]) }));
+    const result = {
+      run: runId,
+      trajectory: trajectoryId,
+      task: task.instance_id,
+      sandbox: environment.sandbox,
+      same: turns.every(({ same }) => same),
+      turns: described,
+    };
+    if (options.json) return printJson(result);
+    for (const { turn, same, call, diff } of described) {
+      print(printable(`turn ${turn}: ${same ? 'same' : 'DIFFERS'}  ${call}`));
+      if (!same) print(printable(diff.replace(/^/gm, '    ')));
+    }
+    print(
+      result.same
+        ? `All ${turns.length} turns as recorded.`
+        : `${turns.filter(({ same }) => !same).length} of ${turns.length} turns differ from the record.`,
+    );
+  } finally {
+    progress.clear();
+    await environment.dispose();
+  }
+}
+
+/** The turns along the trajectory: each assistant message with the observations that followed it. */
+export function recordedTurns(trajectory: Trajectory): RecordedTurn[] {
+  const turns: { message: RecordedTurn['message']; observations: string[] }[] = [];
+  for (const { message } of trajectory.nodes) {
+    if (message.role === 'assistant') turns.push({ message, observations: [] });
+    else if (message.role === 'tool') turns.at(-1)?.observations.push(message.content);
+  }
+  return turns;
+}
+
+function describeCalls({ message }: RecordedTurn): string {
+  if (message.malformedCall !== undefined) return '(malformed call)';
+  if (message.toolCalls.length === 0) return '(no tool call)';
+  return message.toolCalls.map((call) => `${call.name} ${JSON.stringify(call.arguments)}`).join('; ');
+}

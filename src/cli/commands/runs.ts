@@ -1,0 +1,95 @@
+import { connectToRun } from '../../trainer/background/client.js';
+import { listRuns, openRun } from '../../trainer/run/runReader.js';
+import { failed } from '../../trajectory/errors.js';
+import { interruptible } from '../interrupt.js';
+import { jsonOption, locateState, repoOption, type AddCommand, type RepoOptions } from '../options.js';
+import { print, printJson, table } from '../output.js';
+import { reportLines } from './train.js';
+
+export const addRunsCommand: AddCommand = (program) => {
+  const runs = program.command('runs').description('the trainings of this repository');
+  runs
+    .command('list')
+    .description('all runs, newest first')
+    .addOption(repoOption())
+    .addOption(jsonOption())
+    .action(list);
+  runs
+    .command('show <run>')
+    .description('one run: its steps and trajectories')
+    .addOption(repoOption())
+    .addOption(jsonOption())
+    .action(show);
+  runs
+    .command('stop [run]')
+    .description('stop the training that runs, in order')
+    .addOption(repoOption())
+    .action((run: string | undefined, options: RepoOptions) => interruptible((signal) => stop(run, options, signal)));
+};
+
+async function list(options: RepoOptions): Promise<void> {
+  const { stateFolder } = await locateState(options);
+  const runs = await listRuns(stateFolder);
+  if (options.json) return printJson({ runs });
+  if (runs.length === 0) return print('No runs yet. Start one with `whetstone train`.');
+  print(
+    table(
+      ['run', 'status', 'step', 'of', 'started'],
+      runs.map((run) => [run.id, run.status, String(run.step), String(run.steps), run.createdAt]),
+    ),
+  );
+}
+
+async function show(id: string, options: RepoOptions): Promise<void> {
+  const { stateFolder } = await locateState(options);
+  const run = openRun(stateFolder, id);
+  const [summary, steps, evaluations, headers] = [
+    await run.summary(),
+    await run.steps(),
+    await run.evaluations(),
+    await run.headers(),
+  ];
+  const trajectories = headers.map(({ taskId, ...header }) => ({ ...header, task: taskId }));
+  if (options.json)
+    return printJson({
+      ...summary,
+      steps: steps.map(({ step, at, metrics, groups }) => ({ step, at, metrics, groups })),
+      evaluations,
+      trajectories,
+    });
+  print(
+    `Run ${summary.id}: ${summary.status}${summary.message ? ` (${summary.message})` : ''}, step ${summary.step} of ${summary.steps}`,
+  );
+  for (const line of await reportLines(run)) print(line);
+  if (trajectories.length > 0) {
+    print(
+      table(
+        ['trajectory', 'reward', 'outcome', 'turns', 'stopped by'],
+        trajectories.map((one) => [
+          one.id,
+          one.reward === null ? '-' : one.reward.toFixed(3),
+          one.infrastructureError !== null ? 'infrastructure' : one.resolved ? 'resolved' : 'failed',
+          String(one.turns),
+          one.stopReason,
+        ]),
+      ),
+    );
+  }
+}
+
+async function stop(id: string | undefined, options: RepoOptions, signal: AbortSignal): Promise<void> {
+  const { stateFolder } = await locateState(options);
+  const runId =
+    id ?? (await listRuns(stateFolder)).find(({ status }) => status === 'running' || status === 'paused')?.id;
+  if (runId === undefined) return print('No training runs.');
+  const handle = await connectToRun(stateFolder, runId);
+  if (handle === null) return print(`Run ${runId} is not running.`);
+  handle.stop();
+  const gaveUp = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+  const end = await Promise.race([handle.exited, gaveUp]);
+  handle.dispose();
+  if (end === null) throw failed(`Run ${runId} has been asked to stop and has not yet.`, 'See `whetstone runs list`.');
+  print(
+    `Run ${runId} ${end.status === 'stopped' ? 'stopped' : `ended: ${end.status}`}. Go on with \`whetstone train --resume ${runId}\`.`,
+  );
+}

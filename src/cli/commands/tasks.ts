@@ -1,0 +1,187 @@
+import { Option } from 'commander';
+import type { RepositoryEnvironment } from '../../env/environment.js';
+import { openEnvironment } from '../../env/openEnvironment.js';
+import { buildTasks, defaultBuildOptions } from '../../env/tasks/buildTasks.js';
+import { funnelLines } from '../../env/tasks/search.js';
+import { readBuilt, readTasks, type BuiltTasks } from '../../env/tasks/taskStore.js';
+import { verifyTasks } from '../../env/tasks/verifyTasks.js';
+import { badInput, failed } from '../../trajectory/errors.js';
+import type { TaskSource } from '../../trajectory/task.js';
+import { loadSettings } from '../../trainer/run/settings.js';
+import { interruptible } from '../interrupt.js';
+import {
+  jsonOption,
+  locateState,
+  repoOption,
+  sandboxOption,
+  wholeNumber,
+  type AddCommand,
+  type RepoOptions,
+} from '../options.js';
+import { print, printable, printJson, ProgressLine, table } from '../output.js';
+import { taskById } from '../tasks.js';
+
+type SandboxOptions = RepoOptions & { readonly sandbox?: 'auto' | 'bubblewrap' | 'unconfined' };
+interface BuildCommandOptions extends SandboxOptions {
+  readonly source: string;
+  readonly limit: number;
+  readonly seed: number;
+  readonly runs: number;
+  readonly maxSeconds?: number;
+}
+
+export const addTasksCommand: AddCommand = (program) => {
+  const tasks = program.command('tasks').description('the tasks made of this repository');
+  tasks
+    .command('build')
+    .description('make tasks by injecting bugs and from the history; each is tried before it is kept')
+    .addOption(repoOption())
+    .option('--source <sources>', 'history, injection, or both with a comma', defaultBuildOptions.sources.join(','))
+    .option('--limit <n>', 'tasks wanted at most', wholeNumber, defaultBuildOptions.limit)
+    .option('--seed <n>', 'the choice of candidates is derived from this', wholeNumber, defaultBuildOptions.seed)
+    .option('--runs <n>', "how often each tree's tests are run", wholeNumber, defaultBuildOptions.validationRuns)
+    .option('--max-seconds <n>', 'end the search after this time with what was found', wholeNumber)
+    .addOption(sandboxOption())
+    .addOption(jsonOption())
+    .action((options: BuildCommandOptions) => interruptible((signal) => build(options, signal)));
+  tasks.command('list').description('the stored tasks').addOption(repoOption()).addOption(jsonOption()).action(list);
+  tasks
+    .command('show <task>')
+    .description('one task: statement, tests, oracle')
+    .addOption(repoOption())
+    .addOption(jsonOption())
+    .action(show);
+  tasks
+    .command('verify')
+    .description('try exploits against every task, its oracle, and an empty patch')
+    .addOption(repoOption())
+    .addOption(new Option('--task <id>', 'only this task'))
+    .addOption(sandboxOption())
+    .addOption(jsonOption())
+    .action((options: SandboxOptions & { task?: string }) => interruptible((signal) => verify(options, signal)));
+};
+
+async function build(options: BuildCommandOptions, signal: AbortSignal): Promise<void> {
+  const sources = parseSources(options.source);
+  if (options.limit === 0) throw badInput('--limit 0 would make no task.', 'Give at least 1.');
+  await withEnvironment(options, signal, async (environment) => {
+    const progress = new ProgressLine();
+    try {
+      const built = await buildTasks(
+        environment,
+        {
+          ...defaultBuildOptions,
+          sources,
+          limit: options.limit,
+          seed: options.seed,
+          validationRuns: Math.max(1, options.runs),
+          maxSeconds: options.maxSeconds ?? null,
+        },
+        {
+          signal,
+          onProgress: ({ message, kept, total, tried }) =>
+            progress.update(`${kept} of at most ${total} tasks, ${tried} candidates tried. ${message}`),
+        },
+      );
+      progress.clear();
+      printBuilt(built, options);
+    } finally {
+      progress.clear();
+    }
+  });
+}
+
+function parseSources(text: string): TaskSource[] {
+  const sources = text.split(',').map((source) => source.trim());
+  const isSource = (source: string): source is TaskSource => source === 'history' || source === 'injection';
+  if (!sources.every(isSource))
+    throw badInput(`--source ${JSON.stringify(text)} is unknown.`, 'Give history, injection, or history,injection.');
+  return sources;
+}
+
+function printBuilt(built: BuiltTasks, options: RepoOptions): void {
+  const { tasks, funnel, quarantined, notes } = built;
+  if (options.json) return printJson({ tasks, funnel, quarantined, notes });
+  print(
+    printable(
+      table(
+        ['task', 'split', 'source', 'fails', 'passes'],
+        tasks.map((task) => [
+          task.instance_id,
+          task.whetstone.split,
+          task.whetstone.operator ?? task.whetstone.source,
+          String(task.FAIL_TO_PASS.length),
+          String(task.PASS_TO_PASS.length),
+        ]),
+      ),
+    ),
+  );
+  print();
+  for (const line of funnelLines(funnel)) print(printable(line));
+  if (quarantined.length > 0) print(printable(`Not graded by, since they waver: ${quarantined.join(', ')}`));
+  for (const note of notes) print(printable(note));
+}
+
+async function list(options: RepoOptions): Promise<void> {
+  const { stateFolder } = await locateState(options);
+  printBuilt(await readBuilt(stateFolder), options);
+}
+
+async function show(id: string, options: RepoOptions): Promise<void> {
+  const { stateFolder } = await locateState(options);
+  const task = await taskById(stateFolder, id);
+  if (options.json) return printJson(task);
+  print(
+    printable(
+      `${task.instance_id} (${task.whetstone.split}, ${task.whetstone.operator ?? task.whetstone.source})\n\n${task.problem_statement}\n`,
+    ),
+  );
+  print(
+    printable(
+      `FAIL_TO_PASS\n${task.FAIL_TO_PASS.map((test) => `  ${test}`).join('\n')}\nPASS_TO_PASS\n${task.PASS_TO_PASS.map((test) => `  ${test}`).join('\n')}\n`,
+    ),
+  );
+  print(printable(`Oracle\n${task.patch}`));
+}
+
+async function verify(options: SandboxOptions & { task?: string }, signal: AbortSignal): Promise<void> {
+  const { stateFolder } = await locateState(options);
+  const tasks = options.task === undefined ? await readTasks(stateFolder) : [await taskById(stateFolder, options.task)];
+  await withEnvironment(options, signal, async (environment) => {
+    const progress = new ProgressLine();
+    const verified = await verifyTasks(environment, tasks, {
+      signal,
+      onProgress: ({ done, total }) => progress.update(`${done} of ${total} tasks`),
+    });
+    progress.clear();
+    const cheated = verified.filter(({ failures }) => failures.length > 0);
+    if (options.json) printJson({ tasks: verified });
+    else {
+      print(
+        printable(
+          table(
+            ['task', 'tried', 'caught', 'failures'],
+            verified.map((one) => [one.instance_id, String(one.tried), String(one.caught), one.failures.join('; ')]),
+          ),
+        ),
+      );
+    }
+    if (cheated.length > 0)
+      throw failed(`${cheated.length} of ${verified.length} tasks can be cheated or are broken.`, 'Leave them out.');
+  });
+}
+
+async function withEnvironment(
+  options: SandboxOptions,
+  signal: AbortSignal,
+  work: (environment: RepositoryEnvironment) => Promise<void>,
+): Promise<void> {
+  const { repoRoot } = await locateState(options);
+  const settings = await loadSettings(repoRoot, { sandbox: options.sandbox });
+  const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
+  try {
+    await work(environment);
+  } finally {
+    await environment.dispose();
+  }
+}

@@ -1,0 +1,157 @@
+import { Option } from 'commander';
+import { WhetstoneError } from '../../trajectory/errors.js';
+import { startTraining } from '../../trainer/background/client.js';
+import { listRuns, openRun, type RunReader } from '../../trainer/run/runReader.js';
+import { loadSettings, settingsSchema, type Settings, type SettingsInput } from '../../trainer/run/settings.js';
+import { followTraining } from '../followTraining.js';
+import { interruptible } from '../interrupt.js';
+import {
+  decimalNumber,
+  jsonOption,
+  locateState,
+  repoOption,
+  sandboxOption,
+  wholeNumber,
+  type AddCommand,
+  type RepoOptions,
+} from '../options.js';
+import { percent, print, printJson, ProgressLine, table } from '../output.js';
+import path from 'node:path';
+
+type TrainOptions = RepoOptions & Omit<SettingsInput, 'reward'> & { resume?: string; kl?: number };
+
+export const addTrainCommand: AddCommand = (program) => {
+  program
+    .command('train')
+    .description('train a policy on this repository with GRPO')
+    .addOption(repoOption())
+    .option('--model <folder>', 'the policy: `embedded`, or a folder in Hugging Face layout')
+    .addOption(new Option('--device <device>', 'where the policy computes').choices(['auto', 'cpu', 'webgpu']))
+    .addOption(sandboxOption())
+    .option('--steps <n>', 'training steps', wholeNumber)
+    .option('--tasks-per-step <n>', 'tasks in one step', wholeNumber)
+    .option('--group-size <n>', 'rollouts of one task in one step', wholeNumber)
+    .option('--learning-rate <x>', 'learning rate of AdamW', decimalNumber)
+    .option('--temperature <x>', 'sampling temperature of rollouts', decimalNumber)
+    .option('--kl <x>', 'weight of the KL term to the starting policy', decimalNumber)
+    .option('--max-turns <n>', 'turns in one episode', wholeNumber)
+    .option('--evaluation-tasks <n>', 'held-out tasks played before and after; 0 plays all', wholeNumber)
+    .option('--evaluation-samples <n>', 'episodes of each of them', wholeNumber)
+    .option('--checkpoint-every <n>', 'steps from one checkpoint to the next', wholeNumber)
+    .option('--concurrency <n>', 'episodes side by side', wholeNumber)
+    .option('--seed <n>', 'everything random is derived from this', wholeNumber)
+    .option('--deterministic', 'the same bits every time on the CPU; slower')
+    .option('--resume <run>', 'go on with an interrupted or stopped run; `last` is the newest')
+    .addOption(jsonOption())
+    .action((options: TrainOptions) => interruptible((signal) => train(options, signal)));
+};
+
+async function train(options: TrainOptions, signal: AbortSignal): Promise<void> {
+  const { json, resume, kl } = options;
+  const { repoRoot, stateFolder } = await locateState(options);
+  const model =
+    options.model === undefined || options.model === 'embedded' ? options.model : path.resolve(options.model);
+  const flags = Object.fromEntries(Object.entries(options).filter(([key]) => key in settingsSchema.shape));
+  const settings = await loadSettings(repoRoot, { ...flags, model, klCoefficient: kl });
+  const runId = resume === undefined ? undefined : await resumable(stateFolder, resume);
+  const run = await runTraining(repoRoot, settings, runId, signal);
+  if (json) printJson(await summaryOf(run));
+  else for (const line of await reportLines(run)) print(line);
+}
+
+async function resumable(stateFolder: string, resume: string): Promise<string> {
+  if (resume !== 'last') return openRun(stateFolder, resume).id;
+  const [newest] = await listRuns(stateFolder);
+  if (newest === undefined)
+    throw new WhetstoneError('bad-input', 'There is no run to resume.', 'Start one with `whetstone train`.');
+  return newest.id;
+}
+
+/** Trains in a background process that ends with this one, shows its progress, and throws where it failed or was stopped. */
+export async function runTraining(
+  repoRoot: string,
+  settings: Settings,
+  resume: string | undefined,
+  signal: AbortSignal,
+): Promise<RunReader> {
+  const progress = new ProgressLine();
+  const handle = await startTraining({ repoRoot, settings, resume, owner: 'attached' }, signal);
+  const stateFolder = path.dirname(path.dirname(handle.runFolder));
+  const run = openRun(stateFolder, handle.runId);
+  progress.say(`Run ${handle.runId}`);
+  const end = await followTraining(handle, run, progress, signal);
+  handle.dispose();
+  if (end.status === 'completed') return run;
+  if (end.status === 'stopped')
+    throw new WhetstoneError(
+      'cancelled',
+      `Run ${run.id} was stopped.`,
+      `Go on with \`whetstone train --resume ${run.id}\`.`,
+    );
+  if (end.status === 'failed') throw new WhetstoneError(end.errorKind ?? 'failed', end.message, '');
+  throw new WhetstoneError(
+    'failed',
+    `The background process of run ${run.id} is gone.`,
+    `See ${run.paths.log}, and go on with \`whetstone train --resume ${run.id}\`.`,
+  );
+}
+
+export async function summaryOf(run: RunReader) {
+  const [{ id, status, step, steps }, evaluations, stepEvents] = [
+    await run.summary(),
+    await run.evaluations(),
+    await run.steps(),
+  ];
+  return {
+    id,
+    status,
+    step,
+    steps,
+    evaluations: evaluations.map(({ step, split, success, meanReward, validCallRate }) => ({
+      step,
+      split,
+      success,
+      meanReward,
+      validCallRate,
+    })),
+    metrics: stepEvents.map(({ step, metrics }) => ({ step, ...metrics })),
+  };
+}
+
+/** The short report at the end: held-out success before and after, mean reward per step, where to look next. */
+export async function reportLines(run: RunReader): Promise<string[]> {
+  const evaluations = (await run.evaluations()).filter(({ split }) => split === 'heldout');
+  const steps = await run.steps();
+  const [before, after] = [evaluations.at(0), evaluations.length > 1 ? evaluations.at(-1) : undefined];
+  const lines: string[] = [''];
+  const rows = [before, after].flatMap((evaluation, index) => {
+    if (evaluation === undefined) return [];
+    const [low, high] = evaluation.success.interval;
+    return [
+      [
+        index === 0 ? 'before training' : `after ${evaluation.step} steps`,
+        percent(evaluation.success.rate),
+        `${percent(low)} - ${percent(high)}`,
+        String(evaluation.success.n),
+        percent(evaluation.validCallRate),
+      ],
+    ];
+  });
+  if (rows.length > 0)
+    lines.push(table(['held-out tasks', 'success', '95 % interval', 'episodes', 'valid calls'], rows), '');
+  if (steps.length > 0) {
+    lines.push(
+      table(
+        ['step', 'mean reward', 'success', 'equal groups'],
+        steps.map(({ step, metrics }) => [
+          String(step),
+          (metrics.reward ?? 0).toFixed(3),
+          percent(metrics.success ?? 0),
+          percent(metrics.frac_reward_zero_std ?? 0),
+        ]),
+      ),
+      '',
+    );
+  }
+  return lines;
+}

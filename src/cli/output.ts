@@ -1,0 +1,91 @@
+import { WhetstoneError } from '../trajectory/errors.js';
+
+/** Prints one JSON document on standard output and nothing else. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** A line for a person, on standard output. */
+export function print(line = ''): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Control characters of untrusted text (file names, test output) must not reach the terminal. */
+export function printable(text: string): string {
+  // eslint's no-control-regex is about accidents; here the control characters are the point.
+  return [...text].map((character) => (isControl(character) ? '\ufffd' : character)).join('');
+}
+function isControl(character: string): boolean {
+  const code = character.codePointAt(0)!;
+  return (
+    (code < 0x20 && character !== '\n' && character !== '\t') ||
+    (code >= 0x7f && code < 0xa0) ||
+    (code >= 0x202a && code <= 0x202e) ||
+    (code >= 0x2066 && code <= 0x2069)
+  );
+}
+
+/** Rows as aligned columns; numbers and percentages to the right. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => row[column].length)));
+  const rightAligned = header.map(
+    (_, column) => rows.length > 0 && rows.every((row) => /^[-+]?[\d.]+\s?%?$|^-?$/.test(row[column])),
+  );
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => (rightAligned[column] ? cell.padStart(widths[column]) : cell.padEnd(widths[column])))
+      .join('  ')
+      .trimEnd();
+  return [line(header), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
+}
+
+export const percent = (rate: number) => `${(100 * rate).toFixed(0)} %`;
+
+/** Progress on standard error: one line rewritten on a terminal, a line every few seconds elsewhere. */
+export class ProgressLine {
+  private shown = 0;
+  private lastPlain = { time: 0, text: '' };
+
+  update(text: string): void {
+    const clean = printable(text).replace(/\s+/g, ' ');
+    if (process.stderr.isTTY) {
+      const columns = process.stderr.columns || 80;
+      const cut = clean.slice(0, columns - 1);
+      process.stderr.write(`\r${cut.padEnd(this.shown)}`);
+      this.shown = cut.length;
+    } else if (Date.now() - this.lastPlain.time > 5000 && clean !== this.lastPlain.text) {
+      this.lastPlain = { time: Date.now(), text: clean };
+      process.stderr.write(`${clean}\n`);
+    }
+  }
+
+  /** A line that stays. */
+  say(text: string): void {
+    this.clear();
+    process.stderr.write(`${printable(text)}\n`);
+  }
+
+  clear(): void {
+    if (this.shown > 0) process.stderr.write(`\r${' '.repeat(this.shown)}\r`);
+    this.shown = 0;
+  }
+}
+
+/** The line and the exit code of whatever was thrown. */
+export function describeError(error: unknown): { line: string; exitCode: number } {
+  if (error instanceof WhetstoneError) return { line: error.line, exitCode: error.exitCode };
+  const cause = error as NodeJS.ErrnoException;
+  if (cause?.code === 'ENOSPC')
+    return {
+      line: `The disk is full${cause.path ? ` (${cause.path})` : ''}. Free some space and run the command again.`,
+      exitCode: 2,
+    };
+  if (cause?.code === 'EACCES' || cause?.code === 'EPERM' || cause?.code === 'EROFS') {
+    return {
+      line: `Permission denied${cause.path ? ` for ${cause.path}` : ''}. Check the permissions and run the command again.`,
+      exitCode: 2,
+    };
+  }
+  return { line: `internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, exitCode: 1 };
+}
