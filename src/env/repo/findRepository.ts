@@ -47,8 +47,8 @@ async function topLevel(folder: string): Promise<string | null> {
     }
     return path.resolve((await git({ folder }, ['rev-parse', '--show-toplevel'])).replace(/\r?\n$/, ''));
   } catch (error) {
-    if (error instanceof WhetstoneError && error.kind === 'bad-input') throw error;
-    return null;
+    if (error instanceof WhetstoneError && /not a git repository/i.test(error.message)) return null;
+    throw error;
   }
 }
 

@@ -8,9 +8,10 @@ export interface GitContext {
   readonly gitDir?: string;
   readonly workTree?: string;
   readonly indexFile?: string;
-  /** Where new objects go; the repository's own are found through its `info/alternates`. */
+  /** Where new objects go, in the place of the repository's own. */
   readonly objectDirectory?: string;
-  readonly ceiling?: string;
+  /** Where objects are read from beside that. Writing one that is there already would touch its time of change. */
+  readonly alternate?: string;
   /** Ignore the configuration of the user and of the machine. */
   readonly hermetic?: boolean;
   readonly author?: { readonly name: string; readonly email: string; readonly date: string };
@@ -39,10 +40,27 @@ const quietConfig = [
   'maintenance.auto=false',
 ];
 
+/** All that git needs of the user's environment: where programs and configuration lie. */
+const inheritedNames = [
+  ...['PATH', 'HOME', 'XDG_CONFIG_HOME', 'TMPDIR'],
+  ...[
+    'Path',
+    'SystemRoot',
+    'USERPROFILE',
+    'HOMEDRIVE',
+    'HOMEPATH',
+    'APPDATA',
+    'LOCALAPPDATA',
+    'ProgramData',
+    'TEMP',
+    'TMP',
+  ],
+].filter((name) => process.env[name] !== undefined);
+
 /** Runs one git command and gives its standard output. Never takes a lock or refreshes an index that is not its own. */
 export async function git(context: GitContext, args: readonly string[]): Promise<string> {
   const variables = gitVariables(context);
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name)));
+  const inherited = Object.fromEntries(inheritedNames.map((name) => [name, process.env[name]]));
   try {
     return await simpleGit({
       baseDir: context.folder,
@@ -72,6 +90,8 @@ export async function git(context: GitContext, args: readonly string[]): Promise
 
 function gitVariables(context: GitContext): Record<string, string> {
   const variables: Record<string, string> = {
+    // Failures are told apart by git's own words.
+    LC_ALL: 'C',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_LFS_SKIP_SMUDGE: '1',
@@ -80,7 +100,8 @@ function gitVariables(context: GitContext): Record<string, string> {
   if (context.workTree) variables.GIT_WORK_TREE = context.workTree;
   if (context.indexFile) variables.GIT_INDEX_FILE = context.indexFile;
   if (context.objectDirectory) variables.GIT_OBJECT_DIRECTORY = context.objectDirectory;
-  if (context.ceiling) variables.GIT_CEILING_DIRECTORIES = context.ceiling;
+  // In quotes, as C writes a string: then a path may hold the character that divides the list.
+  if (context.alternate) variables.GIT_ALTERNATE_OBJECT_DIRECTORIES = JSON.stringify(context.alternate);
   if (context.hermetic) Object.assign(variables, { GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' });
   if (context.author) {
     const { name, email, date } = context.author;
@@ -110,7 +131,7 @@ function explain(error: unknown, args: readonly string[], context: GitContext): 
       error,
     );
   }
-  if (/No space left on device|Disk quota exceeded/i.test(text)) return diskFull(context.folder, error);
+  if (diskIsFull.test(text)) return diskFull(context.folder, error);
   if (error instanceof GitError) {
     const reason = text.split('\n').find((line) => /^(fatal|error):/.test(line)) ?? text.split('\n')[0];
     return infrastructure(`git ${args[0]} failed in ${context.folder}: ${reason}.`, '', error);
@@ -118,7 +139,9 @@ function explain(error: unknown, args: readonly string[], context: GitContext): 
   return error instanceof Error ? error : new Error(text);
 }
 
-export const diskFull = (where: string, cause?: unknown) =>
+const diskIsFull = /No space left on device|Disk quota exceeded/i;
+
+const diskFull = (where: string, cause?: unknown) =>
   badInput(
     `The disk that holds ${where} is full.`,
     'Free some space (deleting .whetstone/cache is safe) and try again.',
@@ -128,7 +151,9 @@ export const diskFull = (where: string, cause?: unknown) =>
 /** Turns a failing file operation into one clear line; other errors pass through unchanged. */
 export function explainFileError(error: unknown, what: string, where: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(where, error);
+  // A program that copies for us says it in words.
+  const words = error instanceof Error ? error.message : '';
+  if (code === 'ENOSPC' || code === 'EDQUOT' || diskIsFull.test(words)) return diskFull(where, error);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return badInput(`Could not ${what} ${where}: permission denied.`, 'Make the folder writable for you.', error);
   }

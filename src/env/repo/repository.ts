@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { badInput, infrastructure } from '../../trajectory/errors.js';
@@ -45,8 +45,12 @@ export async function openRepository(given: string, options: { stateFolder?: str
   const headCommit = line(await git({ folder: root }, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']));
   if (!headCommit) throw badInput(`${root} has no commit yet.`, 'Commit your files first.');
   const stateFolder = await ensureStateFolder(root, options.stateFolder);
-  const objectDirectory = await ensureObjectDirectory(root, stateFolder);
-  const context = { folder: root, objectDirectory };
+  const objectDirectory = path.join(stateFolder, 'objects');
+  await mkdir(objectDirectory, { recursive: true }).catch((error: unknown) => {
+    throw explainFileError(error, 'write', objectDirectory);
+  });
+  const alternate = path.resolve(root, line(await git({ folder: root }, ['rev-parse', '--git-path', 'objects'])));
+  const context = { folder: root, objectDirectory, alternate };
   const read: Repository['git'] = (args, extra = {}) => git({ ...context, ...extra }, args);
 
   return {
@@ -62,10 +66,10 @@ export async function openRepository(given: string, options: { stateFolder?: str
       return tree;
     },
     materializeTree: (treeish, folder, signal) =>
-      materialize({ root, gitDir, objectDirectory }, treeish, folder, signal).catch((error: unknown) => {
+      materialize({ root, gitDir, objectDirectory, alternate }, treeish, folder, signal).catch((error: unknown) => {
         throw explainFileError(error, 'write', folder);
       }),
-    captureDirtyTree: (signal) => captureDirtyTree(context, gitDir, signal),
+    captureDirtyTree: (signal) => captureDirtyTree({ folder: root, objectDirectory }, gitDir, signal),
     trackedFiles: async () => splitNul(await read(['ls-files', '-z'])),
     dependencyFolders: async () => {
       const list = ['ls-files', '-z', '--others', '--exclude-standard', '--directory', '--no-empty-directory'];
@@ -79,19 +83,6 @@ export async function openRepository(given: string, options: { stateFolder?: str
 const line = (text: string) => text.replace(/\r?\n$/, '');
 const splitNul = (text: string) => text.split('\0').filter((part) => part !== '');
 
-/** Objects that we make live here; git finds the user's own through `info/alternates`. */
-async function ensureObjectDirectory(root: string, stateFolder: string): Promise<string> {
-  const theirs = path.resolve(root, line(await git({ folder: root }, ['rev-parse', '--git-path', 'objects'])));
-  const ours = path.join(stateFolder, 'objects');
-  try {
-    await mkdir(path.join(ours, 'info'), { recursive: true });
-    await writeFile(path.join(ours, 'info', 'alternates'), `${theirs}\n`);
-  } catch (error) {
-    throw explainFileError(error, 'write', ours);
-  }
-  return ours;
-}
-
 async function repositoryName(root: string): Promise<string> {
   const url = line(await git({ folder: root }, ['config', '--default', '', '--get', 'remote.origin.url']));
   const match = /[/:]([^/:\s]+)\/([^/:\s]+?)(?:\.git)?\/?$/.exec(url);
@@ -103,13 +94,14 @@ interface Source {
   readonly root: string;
   readonly gitDir: string;
   readonly objectDirectory?: string;
+  readonly alternate?: string;
 }
 
 async function materialize(source: Source, treeish: string, folder: string, signal?: AbortSignal): Promise<void> {
   await mkdir(folder, { recursive: true });
   await withTemporaryIndex(async (indexFile) => {
-    const { gitDir, objectDirectory } = source;
-    const context = { folder, gitDir, workTree: folder, indexFile, objectDirectory, signal };
+    const { gitDir, objectDirectory, alternate } = source;
+    const context = { folder, gitDir, workTree: folder, indexFile, objectDirectory, alternate, signal };
     await git(context, ['read-tree', treeish]);
     await git(context, ['checkout-index', '--all', '--force', '--quiet']);
   });
@@ -122,8 +114,8 @@ async function materialize(source: Source, treeish: string, folder: string, sign
 }
 
 /** Submodules of a tree: the commit that each is at, and its path. */
-async function submodules({ gitDir, root, objectDirectory }: Source, treeish: string) {
-  const entries = splitNul(await git({ folder: root, gitDir, objectDirectory }, ['ls-tree', '-r', '-z', treeish]));
+async function submodules({ root, ...objects }: Source, treeish: string) {
+  const entries = splitNul(await git({ folder: root, ...objects }, ['ls-tree', '-r', '-z', treeish]));
   return entries
     .map((entry) => /^160000 commit ([0-9a-f]+)\t(.+)$/s.exec(entry))
     .filter((match) => match !== null)
@@ -144,6 +136,10 @@ async function submoduleSource(folder: string, parentRoot: string): Promise<Sour
 const hasCommit = async ({ root, gitDir }: Source, commit: string) =>
   line(await git({ folder: root, gitDir }, ['rev-parse', '--verify', '--quiet', `${commit}^{commit}`])) !== '';
 
+/**
+ * Knows nothing of the repository's own objects, so that it cannot touch them: trees are written anew, and files that the
+ * index holds unchanged need not be read.
+ */
 async function captureDirtyTree(
   context: { folder: string; objectDirectory: string },
   gitDir: string,
@@ -151,17 +147,27 @@ async function captureDirtyTree(
 ): Promise<string> {
   return withTemporaryIndex(async (indexFile) => {
     // The user's index carries what its stat cache knows and which files it skips on purpose.
-    await copyFile(path.join(gitDir, 'index'), indexFile).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    });
+    await copyIndex(path.join(gitDir, 'index'), indexFile);
     const own = { ...context, indexFile, signal };
     const dependencies = [...neverSource].map((name) => `:(exclude,glob)**/${name}/**`);
     await git(own, ['add', '--all', '--', '.', ...dependencies]);
-    const tree = line(await git(own, ['write-tree']));
+    const tree = line(await git(own, ['write-tree', '--missing-ok']));
     if (!tree)
       throw infrastructure(`The uncommitted files of ${context.folder} could not be read.`, 'Commit them first.');
     return tree;
   });
+}
+
+/**
+ * git takes a file for unchanged only where it is older than the index: the copy must not look newer than the original.
+ * A repository without an index (all files deleted, or just cloned without checkout) gets none.
+ */
+async function copyIndex(source: string, target: string): Promise<void> {
+  const found = await stat(source).catch(() => null);
+  if (!found) return;
+  await copyFile(source, target);
+  const before = found.mtimeMs / 1000 - 1;
+  await utimes(target, before, before);
 }
 
 async function withTemporaryIndex<T>(use: (indexFile: string) => Promise<T>): Promise<T> {

@@ -46,7 +46,7 @@ export class Bubblewrap implements Sandbox {
       path: this.toolchain.path.join(path.delimiter),
       home: '/tmp/home',
       temporary: '/tmp',
-      extra: command.env,
+      extra: { ...this.toolchain.env, ...command.env },
     });
     const { result, status } = await runBounded({
       argv,

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { cancelled, infrastructure } from '../../trajectory/errors.js';
+import { infrastructure } from '../../trajectory/errors.js';
 import { BoundedOutput } from './boundedOutput.js';
 import { residentBytes } from './processTree.js';
 import type { SandboxCommand, SandboxResult } from './sandbox.js';
@@ -10,6 +10,14 @@ const memoryLimitBytes = 2 * 1024 ** 3;
 const memoryPollMs = 500;
 /** How long the output may stay open after the end of the process that was waited for. */
 const drainMs = 1000;
+
+const cancelledBefore: SandboxResult = {
+  outcome: 'cancelled',
+  exitCode: null,
+  output: '',
+  outputTruncated: false,
+  durationMs: 0,
+};
 
 export interface BoundedProcess {
   readonly argv: readonly string[];
@@ -31,7 +39,7 @@ export async function runBounded(
   bounded: BoundedProcess,
 ): Promise<{ readonly result: SandboxResult; readonly status: string }> {
   const { argv, limits } = bounded;
-  if (limits.signal?.aborted) throw cancelled();
+  if (limits.signal?.aborted) return { result: cancelledBefore, status: '' };
   const started = performance.now();
   const child = spawn(argv[0], argv.slice(1), {
     cwd: bounded.cwd,

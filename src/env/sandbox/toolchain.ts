@@ -13,6 +13,8 @@ export interface Toolchain {
   readonly path: readonly string[];
   /** Installation folders under the user's home, to be shown read-only. */
   readonly folders: readonly string[];
+  /** Variables that programs need to find what is installed for the user, since HOME is another folder. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** Names under a home folder that are never shown, whatever stands in PATH. */
@@ -44,6 +46,7 @@ export async function findToolchain(folder: string, homes: readonly string[]): P
     ...searched,
     ...(node ? [path.dirname(await realpath(node))] : []),
     ...(python ? python.prefixes : []),
+    ...(await virtualEnvironmentBase(folder)),
   ];
   const shown = new Set<string>();
   for (const candidate of candidates) {
@@ -51,7 +54,14 @@ export async function findToolchain(folder: string, homes: readonly string[]): P
       if (await isFolder(folderToShow)) shown.add(folderToShow);
     }
   }
-  return { node, python: python?.executable ?? null, path: [...new Set(searched)], folders: withoutNested([...shown]) };
+  if (python && (await isFolder(python.userSite))) shown.add(python.userSite);
+  return {
+    node,
+    python: python?.executable ?? null,
+    path: [...new Set(searched)],
+    folders: withoutNested([...shown]),
+    env: python ? { PYTHONUSERBASE: python.userBase } : {},
+  };
 }
 
 /** First executable file of that name in the folders. */
@@ -87,12 +97,24 @@ async function findPython(folder: string, entries: readonly string[]) {
   for (const name of ['python3', 'python']) {
     const program = await findProgram(name, entries);
     if (!program) continue;
-    const question = 'import sys; print(sys.executable); print(sys.prefix); print(sys.base_prefix)';
+    const question =
+      'import site, sys; ' +
+      'print(sys.executable, sys.prefix, sys.base_prefix, site.getuserbase(), site.getusersitepackages(), sep="\\n")';
     const answer = await run(program, ['-I', '-c', question], { cwd: folder, timeout: 20_000 }).catch(() => null);
-    const [executable, ...prefixes] = answer?.stdout.split(/\r?\n/).filter((row) => row !== '') ?? [];
-    if (executable) return { executable, prefixes };
+    const rows = answer?.stdout.trimEnd().split(/\r?\n/) ?? [];
+    if (rows.length !== 5) continue;
+    const [executable, prefix, basePrefix, userBase, userSite] = rows;
+    return { executable, prefixes: [prefix, basePrefix], userBase, userSite };
   }
   return null;
+}
+
+/** Installation that the repository's own virtual environment was made from. */
+async function virtualEnvironmentBase(folder: string): Promise<string[]> {
+  const programs = await Promise.all(
+    ['.venv', 'venv'].map((name) => realpath(path.join(folder, name, 'bin', 'python')).catch(() => null)),
+  );
+  return programs.filter((program) => program !== null).map((program) => path.dirname(program));
 }
 
 /**
@@ -108,7 +130,8 @@ export function installationFolders(folder: string, homes: readonly string[]): s
   // Cargo keeps its credentials beside its programs, and its programs are links into rustup's folder.
   if (parts[0] === '.cargo') return parts[1] === 'bin' ? [folder, path.join(home, '.rustup')] : [];
   const prefix = path.dirname(folder);
-  const isInstallation = parts[parts.length - 1] === 'bin' && parts.length > 1 && parts[0] !== '.local';
+  const isInstallation =
+    parts[parts.length - 1] === 'bin' && parts.length > 1 && folder !== path.join(home, '.local', 'bin');
   return [isInstallation ? prefix : folder];
 }
 

@@ -33,7 +33,13 @@ export class Unconfined implements Sandbox {
           path: this.toolchain.path.join(path.delimiter),
           home: scratch,
           temporary: scratch,
-          extra: { ...command.env, [markerVariable]: marker },
+          extra: {
+            ...this.toolchain.env,
+            // A program that deletes the tree's `.git` must not find the user's repository around it.
+            GIT_CEILING_DIRECTORIES: path.dirname(view.worktree),
+            ...command.env,
+            [markerVariable]: marker,
+          },
         }),
         limits: command,
         onStart: (pid) => {

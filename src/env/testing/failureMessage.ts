@@ -143,7 +143,8 @@ const slashes = (name: string) => name.replaceAll('\\', '/');
 
 /** The path relative to the tree, with `/`; null outside of it and inside of installed dependencies. */
 export function insideTree(name: string, tree: string): string | null {
-  const decoded = slashes(decode(name));
+  // A file URL of Windows has a slash before the drive's letter.
+  const decoded = slashes(decode(name)).replace(/^\/(?=[A-Za-z]:\/)/, '');
   const prefix = `${slashes(tree)}/`;
   if (!decoded.startsWith(prefix)) return null;
   const relative = decoded.slice(prefix.length);

@@ -27,6 +27,7 @@ export class NodeTest implements TestRunner {
   constructor(
     private readonly node: string,
     private readonly script: NodeTestScript = byNode,
+    private readonly detectedFiles: ReadonlySet<string> = new Set(),
   ) {}
 
   get check(): RunnerCheck {
@@ -54,11 +55,10 @@ export class NodeTest implements TestRunner {
     const prefix = root === '.' ? '' : `${root}/`;
     const inside = files.filter((file) => file.startsWith(prefix)).map((file) => file.slice(prefix.length));
     const importsNodeTest = (file: string) => mentionsNodeTest(path.join(tree, root, file));
-    const found = (script: NodeTestScript, testFiles: readonly string[]) => ({
-      runner: new NodeTest(this.node, script),
-      root,
-      testFiles: testFiles.map((file) => prefix + file),
-    });
+    const found = (script: NodeTestScript, chosen: readonly string[]) => {
+      const testFiles = chosen.map((file) => prefix + file);
+      return { runner: new NodeTest(this.node, script, new Set(testFiles)), root, testFiles };
+    };
     for (const script of nodeTestScripts(await scriptsOf(path.join(tree, root, 'package.json')))) {
       const named = filesOf(script, inside);
       const isNamed = (file: string) => script.certain && (script.patterns.length > 0 || testName.test(file));
@@ -73,7 +73,7 @@ export class NodeTest implements TestRunner {
   }
 
   isTestFile(name: string): boolean {
-    return testName.test(name) || testFolder.test(name) || configurationName.test(name);
+    return this.detectedFiles.has(name) || testName.test(name) || testFolder.test(name) || configurationName.test(name);
   }
 
   command(detected: DetectedRunner, files: readonly string[], resultsFolder: string) {

@@ -21,7 +21,10 @@ const configuration =
 export class Pytest implements TestRunner {
   readonly name = 'pytest';
 
-  constructor(private readonly python: string) {}
+  constructor(
+    private readonly python: string,
+    private readonly detectedFiles: ReadonlySet<string> = new Set(),
+  ) {}
 
   get check(): RunnerCheck {
     return {
@@ -39,7 +42,7 @@ export class Pytest implements TestRunner {
     ]);
     for (const root of [...roots].sort((a, b) => depth(a) - depth(b))) {
       const testFiles = await this.testFiles(tree, root, files);
-      if (testFiles.length > 0) return { runner: this, root, testFiles };
+      if (testFiles.length > 0) return { runner: new Pytest(this.python, new Set(testFiles)), root, testFiles };
     }
     return null;
   }
@@ -60,7 +63,12 @@ export class Pytest implements TestRunner {
 
   isTestFile(name: string): boolean {
     const base = path.posix.basename(name);
-    return /^test_.*\.py$|_test\.py$/.test(base) || testFolder.test(name) || configuration.test(name);
+    return (
+      this.detectedFiles.has(name) ||
+      /^test_.*\.py$|_test\.py$/.test(base) ||
+      testFolder.test(name) ||
+      configuration.test(name)
+    );
   }
 
   command(detected: DetectedRunner, files: readonly string[], resultsFolder: string) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, symlink, writeFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { infrastructure } from '../../trajectory/errors.js';
+import { cancelled, infrastructure } from '../../trajectory/errors.js';
 import { explainFileError } from '../repo/git.js';
 import type { Janitor } from '../sandbox/janitorClient.js';
 import { removeFolder } from '../sandbox/removeFolder.js';
@@ -82,7 +82,7 @@ export class EpisodeWorkspace implements Workspace {
         [{ source: results, target }],
       );
       const report = { output: run.output, durationMs: run.durationMs };
-      if (run.outcome === 'cancelled') return { ...report, outcome: 'crashed', results: [] };
+      if (run.outcome === 'cancelled') throw cancelled();
       const parsed = await detected.runner.parse(results, detected, this.mountPath);
       if (run.outcome === 'timed-out') return { ...report, outcome: 'timed-out', results: parsed ?? [] };
       if (parsed === null) return { ...report, outcome: 'crashed', results: [] };
