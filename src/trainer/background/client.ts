@@ -2,13 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { failed, infrastructure, WhetstoneError, type ErrorKind } from '../../trajectory/errors.js';
 import { openRun, type RunReader } from '../run/runReader.js';
 import { runPaths } from '../run/runDirectory.js';
 import type { RunStatus } from '../run/runRecord.js';
+import { readLines } from './lines.js';
 import {
   processRecordSchema,
   serverMessageSchema,
@@ -113,7 +113,7 @@ function startReport(child: ChildProcess): Promise<StartReport> {
     child.once('close', (code, signal) =>
       reject(failed(`The background process ended at its start (${signal ?? code}).`, errors.trim().slice(-500))),
     );
-    createInterface({ input: child.stdout! }).once('line', (line) => {
+    readLines(child.stdout!, (line) => {
       try {
         resolve(startReportSchema.parse(JSON.parse(line)));
       } catch (error) {
@@ -163,7 +163,7 @@ function handleOf(
 ): TrainingHandle {
   const run = openRun(stateFolder, runId);
   const listeners = new Set<() => void>();
-  createInterface({ input: socket }).on('line', (line) => {
+  readLines(socket, (line) => {
     if (parseServerMessage(line)?.type === 'changed') for (const listener of [...listeners]) listener();
   });
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));

@@ -3,7 +3,7 @@ import { chmod, rm } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
+import { readLines } from './lines.js';
 import { clientMessageSchema, type ProcessRecord, type ServerMessage } from './protocol.js';
 
 /** What clients may wish for. */
@@ -83,7 +83,7 @@ function serve(connection: net.Socket, token: string, wishes: Wishes, welcome: (
     unread = chunk.includes(0x0a) ? 0 : unread + chunk.length;
     if (unread > longestLine) connection.destroy();
   });
-  createInterface({ input: connection }).on('line', (line) => {
+  readLines(connection, (line) => {
     const message = parse(line);
     if (message === null) return refuse(connection, 'not a message of the protocol');
     if (message.type === 'hello') {

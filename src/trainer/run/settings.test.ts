@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadSettings, settingsFileName, settingsJsonSchema, settingsSchema } from './settings.js';
+
+let root: string;
+beforeEach(() => (root = mkdtempSync(path.join(os.tmpdir(), 'whetstone-settings-'))));
+afterEach(() => rmSync(root, { recursive: true }));
+const write = (value: unknown) =>
+  writeFileSync(path.join(root, settingsFileName), typeof value === 'string' ? value : JSON.stringify(value));
+
+describe('settings', () => {
+  it('are the defaults, overridden by the file, overridden by flags', async () => {
+    expect(await loadSettings(root)).toEqual(settingsSchema.parse({}));
+    write({ $schema: './schema.json', steps: 3, groupSize: 4, reward: { similarity: 0.5 } });
+    const settings = await loadSettings(root, { steps: 7, seed: undefined, reward: { format: 0 } });
+    expect(settings).toMatchObject({ steps: 7, groupSize: 4, seed: 1 });
+    expect(settings.reward).toEqual({ tests: 1, similarity: 0.5, format: 0 });
+  });
+
+  it.each([
+    [{ steps: -1 }, /whetstone\.config\.json: setting `steps`/],
+    [{ stesp: 3 }, /setting `stesp`: there is no such setting/],
+    [{ reward: { tests: 'x' } }, /setting `reward\.tests`/],
+    [{ reward: { tests: 0.1, similarity: 1 } }, /the weight of the tests must be at least half/],
+    [{ groupSize: 1 }, /setting `groupSize`/],
+    [{ sandbox: 'unconfined' }, /may not choose `unconfined` for itself/],
+    ['{ "steps": 3', /not a JSON object/],
+    ['[]', /not a JSON object/],
+  ])('name the key that is wrong: %j', async (value, message) => {
+    write(value);
+    await expect(loadSettings(root)).rejects.toMatchObject({
+      kind: 'bad-input',
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  it('name the flag that is wrong', async () => {
+    await expect(loadSettings(root, { temperature: 0 })).rejects.toThrow(/^setting `temperature`/);
+  });
+
+  it('explain every key in the JSON schema', () => {
+    const { properties } = settingsJsonSchema() as { properties: Record<string, { description?: string }> };
+    expect(Object.keys(properties).sort()).toEqual(['$schema', ...Object.keys(settingsSchema.shape)].sort());
+    for (const key of Object.keys(settingsSchema.shape)) expect(properties[key].description).toMatch(/\.$/);
+  });
+});
