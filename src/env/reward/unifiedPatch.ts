@@ -17,7 +17,7 @@ export interface FilePatch {
 }
 
 /** Patches above this are refused, so that reading and applying one takes bounded time. */
-const MAX_PATCH_CHARACTERS = 2 * 1024 * 1024;
+const MAX_PATCH_CHARACTERS = 1024 * 1024;
 
 /** Reads a unified diff, git's dialect included. Blank text holds no file. Throws FormatError. */
 export function parseUnifiedDiff(text: string): FilePatch[] {
@@ -75,22 +75,29 @@ function toFilePatch(patch: StructuredPatch): FilePatch {
   if (patch.hunks.some((hunk) => ![hunk.oldStart, hunk.newStart].every(Number.isSafeInteger))) {
     throw new FormatError('not a unified diff: a "@@ -line,count +line,count @@" line does not parse.');
   }
-  const oldPath = patch.isCreate ? null : patchPath(patch.oldFileName, 'a/');
-  const newPath = patch.isDelete ? null : patchPath(patch.newFileName, 'b/');
+  const [oldName, newName] = withoutPrefixes(patch.oldFileName, patch.newFileName);
+  const newPath = patch.isDelete || newName === DEV_NULL ? null : pathInTree(newName);
+  // Without git's word for it, two names are no rename: `diff -u file.orig file` means the second.
+  const onlyName = patch.isRename || newPath === null ? oldName : newName;
+  const oldPath = patch.isCreate || oldName === DEV_NULL ? null : pathInTree(onlyName);
   if (patch.isCopy) throw new FormatError('copies of files are not supported.');
   if (oldPath === null && newPath === null) throw new FormatError('not a unified diff: it names no file.');
   return { oldPath, newPath, patch };
 }
 
-/** Without git's prefix; null for `/dev/null`. Paths that leave the tree are refused. */
-function patchPath(name: string, prefix: 'a/' | 'b/'): string | null {
-  if (name === '/dev/null') return null;
-  const path = (name.startsWith(prefix) ? name.slice(prefix.length) : name).replace(/^(?:\.\/)+/, '');
-  if (
-    path === '' ||
-    /^[/\\]|^[A-Za-z]:|\0/.test(path) ||
-    path.split(/[/\\]/).some((part) => part === '..' || part === '')
-  ) {
+const DEV_NULL = '/dev/null';
+
+/** Drops git's `a/` and `b/`, where both names have them. */
+function withoutPrefixes(oldName: string, newName: string): [string, string] {
+  const hasPrefixes =
+    (oldName === DEV_NULL || oldName.startsWith('a/')) && (newName === DEV_NULL || newName.startsWith('b/'));
+  return hasPrefixes ? [oldName.replace(/^a\//, ''), newName.replace(/^b\//, '')] : [oldName, newName];
+}
+
+/** The path without `./`. One that leaves the tree is refused. */
+function pathInTree(name: string): string {
+  const path = name.replace(/^(?:\.\/)+/, '');
+  if (/^[/\\]|^[A-Za-z]:|\0/.test(path) || path.split(/[/\\]/).some((part) => part === '..' || part === '')) {
     throw new FormatError(`"${name}" is outside the repository.`);
   }
   return path;

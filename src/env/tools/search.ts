@@ -18,13 +18,14 @@ export const search = defineTool({
   name: 'search',
   description: 'Find a literal text in the files of the repository, or under `path`.',
   arguments: z.strictObject({ query: z.string().min(1), path: z.string().optional() }),
-  async execute({ query, path }, { workspace, isTestFile }) {
+  async execute({ query, path }, { workspace, isTestFile, signal }) {
     const place = await resolveInTree(workspace, path || '.');
     if ('problem' in place) return place.problem;
     if (place.kind === 'nothing') return `No file "${place.path}".`;
     const sources: SearchHit[] = [];
     const tests: SearchHit[] = [];
     for await (const file of textFiles(place)) {
+      if (signal?.aborted) break;
       (isTestFile(file.path) ? tests : sources).push(...findInText(file.path, file.text, query));
     }
     return renderSearch(query, [...sources, ...tests]);

@@ -3,7 +3,7 @@ import * as path from 'node:path';
 import { decodeText, MAX_TEXT_BYTES, type Place } from './treeFiles.js';
 
 /** Folders that hold no source of the repository's own. */
-const SKIPPED_FOLDERS = new Set(['.git', 'node_modules', '__pycache__', '.pytest_cache', '.venv', 'venv', '.tox']);
+const SKIPPED_FOLDERS = new Set(['.git', 'node_modules', '__pycache__', '.pytest_cache', '.venv', '.tox']);
 /** A walk ends here, so that a tree of any size is searched in bounded time. */
 const MAX_FILES = 20_000;
 
@@ -24,6 +24,8 @@ async function* walk(absolute: string, relative: string): AsyncGenerator<{ path:
   if (status.isFile()) yield { path: relative, absolute };
   if (!status.isDirectory()) return;
   const entries = await readdir(absolute, { withFileTypes: true });
+  // A Python virtual environment, whatever its name.
+  if (entries.some((entry) => entry.name === 'pyvenv.cfg')) return;
   const named = entries
     .filter((entry) =>
       entry.isDirectory() ? !SKIPPED_FOLDERS.has(entry.name) : entry.isFile() && entry.name !== '.git',

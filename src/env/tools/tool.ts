@@ -68,6 +68,7 @@ function plainJsonSchema(schema: z.ZodObject): Record<string, unknown> {
 function argumentError(name: string, args: Readonly<Record<string, unknown>>, error: z.ZodError): string {
   const issue = error.issues[0];
   if (issue.code === 'unrecognized_keys') return `${name}: unknown argument "${issue.keys[0]}".`;
+  if (issue.path.length === 0) return `${name}: the arguments must be an object.`;
   const argument = issue.path.map(String).join('.');
   if (issue.path.length === 1 && !(argument in args)) return `${name}: missing argument "${argument}".`;
   return `${name}: argument "${argument}" must ${issue.code === 'invalid_type' ? `be ${nouns[issue.expected] ?? issue.expected}` : 'not be empty'}.`;
