@@ -12,9 +12,12 @@ import {
 import type { Op } from './ops.js';
 import { factors, type DType, type Dim, type Shape } from './shape.js';
 
-/** Writes tensors as an ONNX model whose outputs are named by the map's keys; inputs keep their names. */
-export function emitModel(outputs: ReadonlyMap<string, Tensor>): Uint8Array {
-  const emitter = new Emitter();
+/**
+ * Writes tensors as an ONNX model whose outputs are named by the map's keys; inputs keep their names. The model runs
+ * everywhere; for `provider` it is written with the operators that stay on the device.
+ */
+export function emitModel(outputs: ReadonlyMap<string, Tensor>, provider: 'cpu' | 'webgpu' = 'cpu'): Uint8Array {
+  const emitter = new Emitter(provider);
   const order = topologicalOrder([...outputs.values()], emittedInputs);
   order.forEach((tensor) => emitter.declare(tensor));
   order.forEach((tensor) => emitter.emit(tensor));
@@ -84,7 +87,19 @@ const lowerings: { readonly [K in Op]: Lowering<K> } = {
   reduceMax: (emitter, tensor, inputs) =>
     emitter.node('ReduceMax', [...inputs, emitter.integers(tensor.parameters.axes)], emitter.name(tensor)),
   softmax: simple('Softmax', { axis: -1 }),
-  logSoftmax: simple('LogSoftmax', { axis: -1 }),
+  // WebGPU has no LogSoftmax.
+  logSoftmax: (emitter, tensor, inputs) => {
+    const step = (opType: string, operands: readonly string[]) =>
+      emitter.node(opType, operands, emitter.fresh('logSoftmax'));
+    if (emitter.provider === 'cpu') {
+      emitter.node('LogSoftmax', inputs, emitter.name(tensor), { axis: -1 });
+      return;
+    }
+    const last = emitter.integers([-1]);
+    const shifted = step('Sub', [inputs[0], step('ReduceMax', [inputs[0], last])]);
+    const sum = step('ReduceSum', [step('Exp', [shifted]), last]);
+    emitter.node('Sub', [shifted, step('Log', [sum])], emitter.name(tensor));
+  },
   // Gemm takes the transposes itself; for batches onnxruntime fuses Transpose and MatMul where its provider can.
   matmul: (emitter, tensor, inputs) => {
     const { transposeA, transposeB } = tensor.parameters;
@@ -101,13 +116,12 @@ const lowerings: { readonly [K in Op]: Lowering<K> } = {
 
   gather: simple('Gather', { axis: 0 }),
   scatterAddRows: (emitter, tensor, inputs) => {
-    const [updates, indices] = tensor.inputs;
+    const [updates] = tensor.inputs;
     const zero = emitter.floats([0], []);
     const zeros = emitter.node('Expand', [zero, emitter.shapeOperand(tensor.shape)], emitter.fresh('zeros'));
     const column = emitter.fresh('column');
     emitter.node('Reshape', [inputs[1], emitter.integers([-1, 1])], column);
     const wide = emitter.node('Expand', [column, emitter.shapeOperand(updates.shape)], emitter.fresh('wide'));
-    void indices;
     emitter.node('ScatterElements', [zeros, wide, inputs[0]], emitter.name(tensor), { axis: 0, reduction: 'add' });
   },
   pick: (emitter, tensor, inputs) =>
@@ -140,6 +154,8 @@ class Emitter {
   /** Where a symbol can be read off at run time: an input and one of its axes. */
   private readonly symbols = new Map<string, { readonly input: string; readonly axis: number }>();
   private count = 0;
+
+  constructor(readonly provider: 'cpu' | 'webgpu') {}
 
   declare(tensor: Tensor): void {
     if (!isOp(tensor, 'input')) {

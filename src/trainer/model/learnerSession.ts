@@ -1,7 +1,14 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { emitModel } from '../graph/emit.js';
 import { parameterShapes, type LlamaConfig } from './llamaConfig.js';
-import { gradientGraph, gradientOutput, scoresOutput, scoringGraph, trainingInputs } from './llamaGraph.js';
+import {
+  gradientGraph,
+  gradientOutput,
+  scoresOutput,
+  scoringGraph,
+  trainingInputs,
+  type LlamaGraph,
+} from './llamaGraph.js';
 import { rotaryFeeds } from './llamaLayers.js';
 import type { MicroBatch } from './packing.js';
 
@@ -32,7 +39,7 @@ export class LearnerSession {
 
   /** [targets, 2]: log-probability and entropy of every target. */
   async score(batch: MicroBatch, temperature: number): Promise<Float32Array> {
-    this.scoring ??= compile(emitModel(scoringGraph(this.config).outputs), this.options);
+    this.scoring ??= compile(scoringGraph(this.config), this.options);
     const results = await (await this.scoring).run({ ...this.fixed, ...batchFeeds(batch, temperature) });
     return floats(results[scoresOutput]);
   }
@@ -44,7 +51,7 @@ export class LearnerSession {
     coefficients: Float32Array,
     receive: (name: string, gradient: Float32Array) => void,
   ): Promise<Float32Array> {
-    this.gradient ??= compile(emitModel(gradientGraph(this.config).outputs), this.options);
+    this.gradient ??= compile(gradientGraph(this.config), this.options);
     const results = await (
       await this.gradient
     ).run({
@@ -62,8 +69,8 @@ export class LearnerSession {
   }
 }
 
-function compile(model: Uint8Array, options: SessionOptions): Promise<InferenceSession> {
-  return InferenceSession.create(model, {
+function compile({ outputs }: LlamaGraph, options: SessionOptions): Promise<InferenceSession> {
+  return InferenceSession.create(emitModel(outputs, options.device), {
     executionProviders: [options.device],
     graphOptimizationLevel: 'all',
     intraOpNumThreads: options.threads,
