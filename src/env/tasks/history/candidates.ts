@@ -1,6 +1,6 @@
 import type { Repository } from '../../repo/repository.js';
 import { isSourcePath, isTestPath } from '../sourceFiles.js';
-import { changedFiles, listCommits, patchOf, type ChangedFile, type Commit } from './commits.js';
+import { listCommits, patchOf, type ChangedFile, type Commit } from './commits.js';
 import { changesDependencies } from './dependencies.js';
 
 /** A commit that could become a task. Patches are unified diffs against the parent. */
@@ -48,7 +48,7 @@ async function consider(
   if (others.length > 0) return { skipped: 'merge' };
   if (/^revert\b/i.test(commit.message) || /this reverts commit/i.test(commit.message)) return { skipped: 'revert' };
 
-  const files = await changedFiles(repository, parent, commit.id);
+  const { files } = commit;
   const nothing = nothingToLearn(files);
   if (nothing !== null) return { skipped: nothing };
   const touched = (wanted: (path: string) => boolean) =>

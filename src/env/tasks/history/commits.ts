@@ -7,6 +7,7 @@ export interface Commit {
   /** ISO 8601. */
   readonly date: string;
   readonly message: string;
+  readonly files: readonly ChangedFile[];
 }
 
 /** One changed file, a rename taken as one. Modes are git's octal ones. */
@@ -23,32 +24,45 @@ export interface ChangedFile {
 /** No diff of ours depends on the user's settings or starts a program of theirs. */
 const PLAIN_DIFF = ['--no-ext-diff', '--no-textconv', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
 
-/** The newest `limit` commits that lead to `head`, newest first. */
+/** The newest `limit` commits that lead to `head`, newest first. Of merges the files are left out. */
 export async function listCommits(
   repository: Repository,
   head: string,
   limit: number,
   signal?: AbortSignal,
 ): Promise<Commit[]> {
-  const format = '--format=%H%x1f%P%x1f%cI%x1f%B';
   const log = await repository.git(
-    ['log', '-z', `--max-count=${limit}`, '--no-show-signature', '--no-color', format, head, '--'],
+    [
+      'log',
+      '-z',
+      '--raw',
+      '--no-abbrev',
+      '-M',
+      '--no-diff-merges',
+      '--no-show-signature',
+      '--no-color',
+      `--max-count=${limit}`,
+      '--format=%x1e%H%x1f%P%x1f%cI%x1f%B%x1f',
+      head,
+      '--',
+    ],
     { signal },
   );
   return log
-    .split('\0')
-    .filter((record) => record.includes('\x1f'))
+    .split('\x1e')
+    .slice(1)
     .map((record) => {
-      const [id, parents, date, message] = record.split('\x1f');
-      return { id: id.trim(), parents: parents.split(' ').filter((parent) => parent !== ''), date, message };
+      const [id, parents, date, message, raw = ''] = record.split('\x1f');
+      const files = parseRaw(raw);
+      return { id, parents: parents.split(' ').filter((parent) => parent !== ''), date, message, files };
     });
 }
 
-export async function changedFiles(repository: Repository, parent: string, commit: string): Promise<ChangedFile[]> {
-  const raw = await repository.git(['diff-tree', '-r', '-z', '-M', '--raw', '--no-abbrev', parent, commit]);
-  const fields = raw.split('\0');
+/** git's raw form: `:mode mode id id status`, then a path, or two where the file was renamed, each ended by NUL. */
+function parseRaw(raw: string): ChangedFile[] {
+  const fields = raw.split('\0').map((part) => part.replace(/^\n(?=:)/, ''));
   const files: ChangedFile[] = [];
-  for (let index = 0; fields[index]?.startsWith(':');) {
+  for (let index = fields.findIndex((part) => part.startsWith(':')); fields[index]?.startsWith(':');) {
     const [oldMode, newMode, oldId, newId, status] = fields[index].slice(1).split(' ');
     const renamed = /^[RC]/.test(status);
     const oldPath = fields[index + 1];
