@@ -14,6 +14,10 @@ interface Stage {
 
 const task = 'sum-adds__comparison-flip__sum.js_4';
 
+/** Evaluated in the page. */
+const dottedTokens =
+  "[...document.querySelectorAll('.view-line span')].some((span) => getComputedStyle(span).textDecoration.includes('dotted'))";
+
 /** What a user does, in order; every step goes on from where the one before left the window. */
 const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<void>])[] = [
   [
@@ -82,9 +86,7 @@ const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<v
       await workbench.command('Whetstone: Choose Token Colours');
       await workbench.pick('log-prob');
       // Unlikely tokens have a dotted line under them, so that the colour is not all that tells.
-      await workbench.page.waitForFunction(
-        "[...document.querySelectorAll('.view-line span')].some((span) => getComputedStyle(span).textDecoration.includes('dotted'))",
-      );
+      await workbench.waitFor(dottedTokens);
       await workbench.screenshot('trajectory-log-prob-dark');
     },
   ],
@@ -93,6 +95,7 @@ const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<v
     async ({ workbench }) => {
       await workbench.command('Whetstone: Choose Token Colours');
       await workbench.pick('mask');
+      await workbench.waitFor(`!${dottedTokens}`);
       await workbench.theme('Light Modern');
       await workbench.screenshot('trajectory-light');
     },

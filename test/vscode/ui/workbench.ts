@@ -25,7 +25,7 @@ export class Workbench {
       settings: { 'workbench.colorTheme': 'Dark Modern', 'editor.hover.delay': 100 },
     });
     const browser = await launchBrowser();
-    const page = await browser.newPage({ viewport: { width: 1360, height: 850 } });
+    const page = await browser.newPage({ viewport: { width: 1360, height: 850 }, colorScheme: 'dark' });
     page.setDefaultTimeout(patience);
     await page.goto(workbenchUrl(server, options));
     const workbench = new Workbench(page, server, async () => {
@@ -62,6 +62,11 @@ export class Workbench {
     if ((await row.getAttribute('aria-expanded')) !== 'true') await row.locator('.monaco-tl-twistie').click();
   }
 
+  /** Waits until an expression holds in the page. */
+  async waitFor(expression: string): Promise<void> {
+    await this.page.waitForFunction(expression);
+  }
+
   statusItem(text: string) {
     return this.page.locator('.statusbar-item', { hasText: text }).first();
   }
@@ -87,6 +92,7 @@ export class Workbench {
   async theme(name: string): Promise<void> {
     const file = join(this.server.folder, 'data', 'User', 'settings.json');
     const settings = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    await this.page.emulateMedia({ colorScheme: name.includes('Light') ? 'light' : 'dark' });
     writeFileSync(file, JSON.stringify({ ...settings, 'workbench.colorTheme': name }));
     const kind = name.includes('Light') ? '.monaco-workbench.vs' : '.monaco-workbench.vs-dark';
     await this.page.waitForSelector(kind);
