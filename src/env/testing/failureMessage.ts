@@ -77,7 +77,7 @@ function fileFailure(stderr: string, context: MessageContext): string | null {
 /** Places inside of the tree that a V8 stack names, innermost first. */
 export function nodeFrames(stack: string, tree: string): Frame[] {
   return stack.split('\n').flatMap((line) => {
-    const match = /^\s+at (?:.*\()?(?:file:\/\/)?((?:\/|[A-Za-z]:[\\/]).*?):(\d+):\d+\)?$/.exec(line);
+    const match = /^\s+at (?:async )?(?:.*\()?(?:file:\/\/)?((?:\/|[A-Za-z]:[\\/]).*?):(\d+):\d+\)?$/.exec(line);
     const file = match && insideTree(match[1], tree);
     return match && file ? [{ file, line: Number(match[2]) }] : [];
   });
@@ -92,12 +92,15 @@ export function pytestFailureMessage(text: string, fallback: string, context: Me
     const file = match && (insideTree(match[1], context.tree) ?? relativeFile(match[1]));
     return match && file ? [{ file, line: Number(match[2]) }] : [];
   });
-  const headline = syntaxErrorFirst(explanation.filter((line) => line.trim() !== '')).slice(0, 4);
+  const headline = syntaxErrorFirst(explanation.filter((line) => line.trim() !== '' && !hint.test(line))).slice(0, 4);
   // pytest prints the innermost place last.
   const innermostFirst = [...frames].reverse();
   const shown = headline.length > 0 ? headline : fallback.split('\n').slice(0, 3);
   return assemble(shown, usefulFrames(innermostFirst, context.testFile), context);
 }
+
+/** What pytest says about its own output; it depends on whether it takes itself to run unattended. */
+const hint = /^\s*(Use -v+ to get|Full diff:)/;
 
 /** A syntax error comes as `File "…", line n`, the code, a caret, the error. */
 function syntaxErrorFirst(explanation: readonly string[]): readonly string[] {

@@ -13,6 +13,6 @@ export function withUniqueIds(results: readonly NamedResult[]): TestResult[] {
     const id = [result.file, ...names].join(' > ');
     const count = (seen.get(id) ?? 0) + 1;
     seen.set(id, count);
-    return { ...result, name: names.join(' > '), id: count === 1 ? id : `${id} #${count}` };
+    return { ...result, name: names.join(' > ') || result.file, id: count === 1 ? id : `${id} #${count}` };
   });
 }

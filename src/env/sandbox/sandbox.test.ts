@@ -1,0 +1,192 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildJanitor, TemporaryFolders } from '../fixtureRepository.testing.js';
+import { bubblewrapProblem } from './bubblewrap.js';
+import { Janitor } from './janitorClient.js';
+import { probeSandbox } from './probeSandbox.js';
+import type { Sandbox, SandboxCommand, SandboxKind, SandboxView } from './sandbox.js';
+
+const temporary = new TemporaryFolders();
+const isConfinable = (await bubblewrapProblem()) === null;
+const kinds: SandboxKind[] = isConfinable ? ['bubblewrap', 'unconfined'] : ['unconfined'];
+const janitor = new Janitor();
+
+beforeAll(async () => janitor.start(await buildJanitor(await temporary.folder())));
+afterAll(async () => {
+  await janitor.stop();
+  await temporary.remove();
+});
+
+interface Room {
+  readonly sandbox: Sandbox;
+  readonly view: SandboxView;
+  readonly repo: string;
+}
+
+async function makeRoom(kind: SandboxKind): Promise<Room> {
+  const repo = await temporary.folder('repo');
+  const stateFolder = path.join(repo, '.whetstone');
+  const worktree = path.join(stateFolder, 'worktrees', '1-1', 'tree');
+  await mkdir(worktree, { recursive: true });
+  await writeFile(path.join(repo, 'private.txt'), "the user's own\n");
+  const { sandbox } = await probeSandbox(kind, { repoRoot: repo, stateFolder, janitor });
+  const mountPath = kind === 'unconfined' ? worktree : repo;
+  return { sandbox, repo, view: { worktree, mountPath, readOnly: [], writable: [] } };
+}
+
+const shell = (text: string, options: Partial<SandboxCommand> = {}): SandboxCommand => ({
+  argv: ['/bin/sh', '-c', text],
+  cwd: '.',
+  timeoutMs: 20_000,
+  maxOutputBytes: 10_000,
+  ...options,
+});
+
+/** Commands of this machine whose arguments hold the words. */
+const running = (words: string) =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(words);
+      } catch {
+        return false;
+      }
+    });
+
+describe.each(kinds)('a command in the sandbox %s', (kind) => {
+  let room: Room;
+  beforeAll(async () => {
+    room = await makeRoom(kind);
+  });
+  const run = (command: SandboxCommand) => room.sandbox.run(room.view, command);
+
+  it('gives both outputs in the order in which they were written, and the exit code', async () => {
+    const result = await run(shell('echo one; echo two >&2; echo three; exit 7'));
+    expect(result).toMatchObject({
+      outcome: 'exited',
+      exitCode: 7,
+      output: 'one\ntwo\nthree\n',
+      outputTruncated: false,
+    });
+  });
+
+  it('passes arguments on as they are', async () => {
+    const words = ['a b', `"'`, '$HOME', '*', '', '日本', '--', 'new\nline'];
+    const code = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))';
+    const result = await run(shell('', { argv: ['node', '-e', code, '--', ...words] }));
+    expect(JSON.parse(result.output)).toEqual(words);
+  });
+
+  it('runs in the folder asked for and writes into the worktree', async () => {
+    await mkdir(path.join(room.view.worktree, 'inner'), { recursive: true });
+    await run(shell('echo hello > made.txt', { cwd: 'inner' }));
+    expect(await readFile(path.join(room.view.worktree, 'inner/made.txt'), 'utf8')).toBe('hello\n');
+  });
+
+  it('gets an environment that holds only what is on the list', async () => {
+    process.env.WHETSTONE_TEST_TOKEN = 'a secret';
+    const result = await run(shell('env; echo "home is $HOME"', { env: { EXTRA: '1' } }));
+    delete process.env.WHETSTONE_TEST_TOKEN;
+    expect(result.output).not.toContain('a secret');
+    expect(result.output).toMatch(/^EXTRA=1$/m);
+    expect(result.output).toMatch(/^TZ=UTC$/m);
+    expect(result.output).not.toContain(`home is ${homedir()}\n`);
+  });
+
+  it('is ended in time, with children that left its group and its session', async () => {
+    const mark = `31415.${kind.length}${process.pid}`;
+    const escape = `setsid sh -c 'setsid sleep ${mark} & setsid sleep ${mark} &' ; sleep ${mark}`;
+    const result = await run(shell(`echo before; ${escape}`, { timeoutMs: 1500 }));
+    expect(result).toMatchObject({ outcome: 'timed-out', exitCode: null, output: 'before\n' });
+    expect(running(mark)).toEqual([]);
+  });
+
+  it('leaves no child behind when it ends by itself, and does not wait for one that holds the output open', async () => {
+    const mark = `27182.${kind.length}${process.pid}`;
+    const result = await run(shell(`setsid sleep ${mark} & echo done`));
+    expect(result).toMatchObject({ outcome: 'exited', exitCode: 0, output: 'done\n' });
+    expect(running(mark)).toEqual([]);
+  });
+
+  it('is bounded in what it prints, and keeps the beginning and the end', async () => {
+    const result = await run(shell('echo first; head -c 30000000 /dev/zero | tr "\\0" x; echo; echo last'));
+    expect(result.outputTruncated).toBe(true);
+    expect(result.output.length).toBeLessThan(11_000);
+    expect(result.output).toMatch(/^first\nx[^]*bytes cut[^]*x\nlast\n$/);
+  });
+
+  it('never stops printing and is still ended in time', async () => {
+    const result = await run(shell('yes', { timeoutMs: 1000 }));
+    expect(result.outcome).toBe('timed-out');
+    expect(result.output.startsWith('y\ny\n')).toBe(true);
+  });
+
+  it('is cancelled by its signal', async () => {
+    const abort = new AbortController();
+    const mark = `16180.${kind.length}${process.pid}`;
+    const promise = run(shell(`sleep ${mark}`, { signal: abort.signal }));
+    setTimeout(() => abort.abort(), 300);
+    expect((await promise).outcome).toBe('cancelled');
+    expect(running(mark)).toEqual([]);
+    expect((await run(shell('true', { signal: abort.signal }))).outcome).toBe('cancelled');
+  });
+
+  it('that does not exist is an answer of the shell, not an error', async () => {
+    const result = await run(shell('', { argv: ['no-such-program'] }));
+    expect(result).toMatchObject({ outcome: 'exited', exitCode: 127 });
+  });
+
+  it('is ended when it takes more memory than it may', async () => {
+    const code = 'const all = []; for (;;) all.push(Buffer.alloc(64 * 1024 * 1024, 1));';
+    const result = await run(shell('', { argv: ['node', '-e', code] }));
+    expect(result).toMatchObject({ outcome: 'exited', exitCode: null });
+    expect(result.output).toContain('of memory');
+  });
+});
+
+describe.runIf(isConfinable)('bubblewrap', () => {
+  let room: Room;
+  beforeAll(async () => {
+    room = await makeRoom('bubblewrap');
+  });
+  const output = async (text: string) => (await room.sandbox.run(room.view, shell(text))).output;
+
+  it('shows the worktree in the place of the repository', async () => {
+    expect(await output('pwd; ls -A')).toBe(`${room.repo}\n`);
+    expect(await output(`cat '${room.repo}/private.txt'`)).toMatch(/No such file/);
+  });
+
+  it('has no network', async () => {
+    const code = "require('net').connect(80, '1.1.1.1').on('error', (e) => console.log(e.code))";
+    const result = await room.sandbox.run(room.view, shell('', { argv: ['node', '-e', code] }));
+    expect(result.output).toBe('ENETUNREACH\n');
+  });
+
+  it('cannot read the home folder', async () => {
+    const home = homedir();
+    const shown = await output(
+      `for f in '${home}'/.*rc '${home}'/.ssh '${home}'/.config '${home}'/.git*; do cat "$f"; done`,
+    );
+    for (const line of shown.trimEnd().split('\n')) expect(line).toMatch(/No such file/);
+  });
+
+  it('cannot write outside of the worktree, nor regain the right to', async () => {
+    await output('touch /etc/whetstone /usr/whetstone; mount -o remount,rw,bind /; touch /usr/whetstone');
+    expect([...readdirSync('/usr'), ...readdirSync('/etc')]).not.toContain('whetstone');
+    expect(await output('grep CapEff /proc/self/status')).toMatch(/^CapEff:\s0+$/m);
+  });
+
+  it('sees no process of the machine', async () => {
+    const pids = (await output('ls /proc')).split('\n').filter((name) => /^\d+$/.test(name));
+    expect(pids.length).toBeLessThan(6);
+  });
+
+  it('is an infrastructure error where the sandbox itself cannot be set up', async () => {
+    const view = { ...room.view, readOnly: [{ source: '/no/such/folder', target: '/no/such/folder' }] };
+    await expect(room.sandbox.run(view, shell('true'))).rejects.toMatchObject({ kind: 'infrastructure' });
+  });
+});
