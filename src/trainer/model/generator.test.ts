@@ -195,6 +195,34 @@ describe('a request ends', () => {
   });
 });
 
+describe('a request that can not be served fails alone', () => {
+  test.each([
+    ['of no tokens', []],
+    ['of tokens outside the vocabulary', [1, 96]],
+    ['of negative tokens', [-1]],
+  ])('a prompt %s', async (_name, tokenIds) => {
+    const good = generator.generate(request(prompt(10, 1)));
+    await expect(generator.generate(request(Int32Array.from(tokenIds)))).rejects.toThrow(/internal: a prompt/);
+    expect((await good).tokenIds).toHaveLength(20);
+  });
+
+  test('a second one of the same session', async () => {
+    const first = generator.generate(request(prompt(10, 1), { sessionId: 'mine' }));
+    const second = generator.generate(request(prompt(10, 1), { sessionId: 'mine' }));
+    await expect(second).rejects.toThrow(/'mine' has a request already/);
+    expect((await first).tokenIds).toHaveLength(20);
+  });
+});
+
+test('weights that diverged are told as such, and mended ones work again', async () => {
+  const weight = parameters.get('model.norm.weight')!;
+  weight[0] = NaN;
+  await expect(generator.generate(request(prompt(10, 1)))).rejects.toMatchObject({ kind: 'failed' });
+  weight[0] = 1;
+  generator.invalidate();
+  expect((await generator.generate(request(prompt(10, 1)))).tokenIds).toHaveLength(20);
+});
+
 test('changed weights count after invalidate', async () => {
   const before = await generator.generate(request(prompt(20, 1), { sessionId: 'a' }));
   for (const [name, values] of sharpParameters(4)) parameters.get(name)!.set(values);

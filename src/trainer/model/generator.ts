@@ -74,7 +74,9 @@ class BatchGenerator implements Generator {
 
   generate(request: GenerationRequest): Promise<GenerationResult> {
     if (this.disposed) return Promise.reject(cancelled());
-    if (request.tokenIds.length === 0) return Promise.reject(new Error('internal: a prompt of no tokens'));
+    const { vocabularySize } = this.options.config;
+    if (request.tokenIds.length === 0 || request.tokenIds.some((id) => id < 0 || id >= vocabularySize))
+      return Promise.reject(new Error('internal: a prompt must hold tokens, all of the vocabulary'));
     return new Promise((resolve, reject) => {
       this.waiting.push({ request, resolve, reject });
       if (!this.active) void this.work();
@@ -120,6 +122,10 @@ class BatchGenerator implements Generator {
     const { tokenIds } = request;
     if (Math.min(request.maxNewTokens, this.maxContext - tokenIds.length) <= 0) {
       waiting.resolve(resultOf({ tokenIds: [], logprobs: [], entropies: [] }, 'length'));
+      return;
+    }
+    if (this.store.isBusy(request.sessionId)) {
+      waiting.reject(new Error(`internal: session '${request.sessionId}' has a request already`));
       return;
     }
     const sequence = this.store.open(request.sessionId, tokenIds);

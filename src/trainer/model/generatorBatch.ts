@@ -22,6 +22,7 @@ export class GeneratorBatch {
     private readonly config: LlamaConfig,
     private readonly session: GeneratorSession,
     private readonly slots: number,
+    /** Shapes that follow from the generations alone, and always all slots. */
     private readonly fixedShape: boolean,
   ) {
     this.cache = this.allocate(capacityStep);
@@ -86,11 +87,12 @@ export class GeneratorBatch {
     this.pastBias.fill(0, start, start + length).fill(masked, start + length, start + this.cache.capacity);
   }
 
-  /** Makes room for one more token of the longest sequence; gives room back where most of it is unused. */
+  /** Makes room for one more token of the longest sequence; gives room back where most (or any) of it is unused. */
   private fitCapacity(): void {
     const longest = Math.max(...this.generations.map(({ sequence }) => sequence.tokens.length + 1));
     const wanted = Math.ceil(longest / capacityStep) * capacityStep;
-    if (wanted <= this.cache.capacity && wanted * 2 >= this.cache.capacity) return;
+    const suffices = wanted <= this.cache.capacity && wanted * 2 >= this.cache.capacity;
+    if (this.fixedShape ? wanted === this.cache.capacity : suffices) return;
     this.cache = this.allocate(wanted);
     this.pastBias = this.emptyBias();
     for (let row = 0; row < this.generations.length; row++) this.load(row);

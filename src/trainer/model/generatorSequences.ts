@@ -61,9 +61,7 @@ export class SequenceStore {
    * filled with the whole pieces of a prompt that another session has computed.
    */
   open(sessionId: string, tokenIds: Int32Array): CachedSequence {
-    const known = this.sequences.get(sessionId);
-    if (known?.busy) throw new Error(`internal: session '${sessionId}' has a request already`);
-    const sequence = known ?? new CachedSequence(this.config);
+    const sequence = this.sequences.get(sessionId) ?? new CachedSequence(this.config);
     this.sequences.delete(sessionId);
     this.evict();
     this.sequences.set(sessionId, sequence);
@@ -78,6 +76,10 @@ export class SequenceStore {
     }
     if (donor !== sequence) sequence.copyPrefix(donor, shared);
     return sequence;
+  }
+
+  isBusy(sessionId: string): boolean {
+    return this.sequences.get(sessionId)?.busy === true;
   }
 
   release(sessionId: string): void {

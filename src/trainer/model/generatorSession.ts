@@ -1,4 +1,5 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { badInput } from '../../trajectory/errors.js';
 import { emitModel } from '../graph/emit.js';
 import type { KeyValueCache } from './generatorCache.js';
 import { decodingGraph, decodingInputs, decodingOutputs } from './generatorGraph.js';
@@ -45,14 +46,7 @@ export class GeneratorSession {
     parameters: ReadonlyMap<string, Float32Array>,
     options: { readonly device: 'cpu' | 'webgpu'; readonly threads: number },
   ): Promise<GeneratorSession> {
-    const session = await InferenceSession.create(emitModel(decodingGraph(config)), {
-      executionProviders: [options.device],
-      graphOptimizationLevel: 'all',
-      intraOpNumThreads: options.threads,
-      interOpNumThreads: 1,
-      executionMode: 'sequential',
-      logSeverityLevel: 3,
-    });
+    const session = await compile(config, options);
     const fixed = rotaryFeeds(config);
     for (const [name, shape] of parameterShapes(config))
       fixed[name] = new Tensor('float32', parameters.get(name)!, shape);
@@ -97,6 +91,25 @@ export class GeneratorSession {
     const tensor = new Tensor('float32', bias, [time, time]);
     this.causalBiases.set(time, tensor);
     return tensor;
+  }
+}
+
+async function compile(
+  config: LlamaConfig,
+  options: { readonly device: 'cpu' | 'webgpu'; readonly threads: number },
+): Promise<InferenceSession> {
+  try {
+    return await InferenceSession.create(emitModel(decodingGraph(config)), {
+      executionProviders: [options.device],
+      graphOptimizationLevel: 'all',
+      intraOpNumThreads: options.threads,
+      interOpNumThreads: 1,
+      executionMode: 'sequential',
+      logSeverityLevel: 3,
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw badInput(`Cannot generate on '${options.device}': ${reason}.`, 'Use --device cpu.', error);
   }
 }
 

@@ -1,3 +1,5 @@
+import { failed } from '../../trajectory/errors.js';
+
 /** How a token is chosen from logits. */
 export interface SamplingOptions {
   /** 0 is greedy. */
@@ -16,7 +18,10 @@ export interface SampledToken {
   readonly entropy: number;
 }
 
-/** Chooses a token by the uniform number `u` in [0, 1). Of equal logits the lower id comes first. */
+/**
+ * Chooses a token by the uniform number `u` in [0, 1). Of equal logits the lower id comes first. Throws `failed` where
+ * a logit is not finite.
+ */
 export function sampleToken(logits: Float32Array, options: SamplingOptions, u: number): SampledToken {
   const { temperature, topP, topK } = options;
   const sharpness = temperature === 0 ? 1 : 1 / temperature;
@@ -33,6 +38,11 @@ export function sampleToken(logits: Float32Array, options: SamplingOptions, u: n
     total += weight;
     if (weight > 0) weightedLogits += weight * shifted;
   }
+  if (!Number.isFinite(total) || !Number.isFinite(maximum))
+    throw failed(
+      'The policy diverged: its logits are not finite.',
+      'Go back to an earlier checkpoint; lower learningRate.',
+    );
   const logTotal = Math.log(total);
   // H = -sum p log p with log p = shifted - logTotal.
   const entropy = Math.max(0, logTotal - weightedLogits / total);
