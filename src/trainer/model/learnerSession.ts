@@ -77,6 +77,8 @@ function compile({ outputs }: LlamaGraph, options: SessionOptions): Promise<Infe
     interOpNumThreads: 1,
     executionMode: 'sequential',
     logSeverityLevel: 3,
+    // Threads that wait by spinning take the cores from the tests and tools that run beside the learner.
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
   });
 }
 
