@@ -37,9 +37,11 @@ export interface LlamaLearner extends Learner {
 
 const optimizerFile = 'optimizer.safetensors';
 const deterministicThreads = 2;
-const defaultMicroBatchTokens = 4096;
+const mostMicroBatchTokens = 4096;
+/** Bytes of what a micro-batch keeps for its backward pass. */
+const activationBudget = 2 ** 30;
 /** Logits of one micro-batch, in numbers: a few tensors of this size live at once. */
-const logitBudget = 1 << 24;
+const logitBudget = 2 ** 25;
 
 /** Throws `bad-input` where the parameters do not fit the configuration. */
 export async function createLearner(options: LearnerOptions): Promise<LlamaLearner> {
@@ -61,7 +63,7 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     const threads = options.threads ?? (deterministic ? deterministicThreads : availableParallelism());
     this.session = new LearnerSession(config, this.parameters, { device, threads });
     this.limits = {
-      tokens: options.microBatchTokens ?? defaultMicroBatchTokens,
+      tokens: options.microBatchTokens ?? microBatchTokens(config),
       targets: Math.max(64, Math.floor(logitBudget / config.vocabularySize)),
       multiple: 64,
       maxPositions: config.maxPositions,
@@ -146,6 +148,12 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     if (!Number.isInteger(step) || step < 0) throw wrongOptimizer(path, 'it names no step');
     return { firstMoments: moments(firstMoment), secondMoments: moments(secondMoment), step };
   }
+}
+
+/** As many tokens as the activations' budget holds, counted for rows of 512: about a dozen states of a layer are kept. */
+function microBatchTokens({ layers, hiddenSize, intermediateSize, heads }: LlamaConfig): number {
+  const bytes = 4 * layers * (14 * hiddenSize + 5 * intermediateSize + 512 * heads);
+  return Math.max(64, Math.min(mostMicroBatchTokens, Math.floor(activationBudget / bytes)));
 }
 
 const firstMoment = (name: string) => `first_moment.${name}`;

@@ -1,0 +1,28 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { WhetstoneError } from '../../trajectory/errors.js';
+import { chooseDevice, listDevices } from './devices.js';
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe('devices', () => {
+  it('are listed with their measured speed, or with the reason why they cannot be used', async () => {
+    const devices = await listDevices();
+    expect(devices.map(({ name }) => name)).toEqual(['cpu', 'webgpu']);
+    expect(devices[0].available).toBe(true);
+    for (const { available, gflops, reason } of devices) {
+      if (available) expect(gflops).toBeGreaterThan(0);
+      else expect(reason).toMatch(/^\S.*\S$/);
+      expect(available).toBe(reason === null);
+    }
+  });
+
+  it.runIf(process.platform === 'linux')('that are missing are refused by name, and passed over by auto', async () => {
+    vi.stubEnv('VK_ICD_FILENAMES', '/nonexistent.json');
+    vi.stubEnv('VK_DRIVER_FILES', '/nonexistent.json');
+    const refusal: unknown = await chooseDevice('webgpu').catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(WhetstoneError);
+    expect((refusal as WhetstoneError).exitCode).toBe(2);
+    expect((refusal as WhetstoneError).line).toMatch(/no device "webgpu": .*adapter.* Use --device cpu\.$/);
+    expect(await chooseDevice('auto')).toBe('cpu');
+  });
+});
