@@ -36,9 +36,9 @@ export function replaceOnce(
   old: string,
   replacement: string,
 ): { readonly text: string } | { readonly occurrences: number } {
-  const crlf = (part: string) => part.replace(/\r?\n/g, '\r\n');
-  const adapt =
-    text.includes('\r\n') && !text.includes(old.includes('\n') ? old : '\n\n') ? crlf : (part: string) => part;
+  const fitsAsItIs = old.includes('\n') && text.includes(old);
+  const meansCrlf = text.includes('\r\n') && !fitsAsItIs;
+  const adapt = (part: string) => (meansCrlf ? part.replace(/\r?\n/g, '\r\n') : part);
   const wanted = adapt(old);
   const at = wanted === '' ? -1 : text.indexOf(wanted);
   if (at < 0) return { occurrences: 0 };
