@@ -212,6 +212,32 @@ describe.each(sandboxes)('an environment in the sandbox %s', (sandbox) => {
     });
   });
 
+  it('lays changes over a tree: a program stays one, and a link does not lead outside', async () => {
+    const folder = await temporary.repository(nodeProject);
+    const outside = await temporary.folder();
+    await writeFile(path.join(folder, 'run.sh'), '#!/bin/sh\necho one\n', { mode: 0o755 });
+    await symlink(outside, path.join(folder, 'link'));
+    await inEnvironment(folder, sandbox, async (environment) => {
+      const workspace = await environment.openWorkspaceFromTree(environment.baseTree, '', [
+        { path: 'run.sh', before: null, after: '#!/bin/sh\necho two\n' },
+        { path: 'link/a.txt', before: null, after: 'a\n' },
+      ]);
+      expect((await workspace.run(shell('./run.sh; cat link/a.txt'))).output).toBe('two\na\n');
+      expect(await readdir(outside)).toEqual([]);
+    });
+  });
+
+  it('ends the commands that still run when it is disposed of', async () => {
+    const folder = await temporary.repository(nodeProject);
+    await inEnvironment(folder, sandbox, async (environment) => {
+      const workspace = await environment.openWorkspaceFromTree(environment.baseTree, '');
+      const running = workspace.run({ ...shell('sleep 600'), timeoutMs: 600_000 });
+      await environment.dispose();
+      expect((await running).outcome).toBe('cancelled');
+      expect(await readdir(path.join(environment.stateFolder, 'worktrees'))).toEqual([]);
+    });
+  });
+
   it('gives the same template to those who ask for it at the same time', async () => {
     const folder = await temporary.repository(nodeProject);
     await inEnvironment(folder, sandbox, async (environment) => {

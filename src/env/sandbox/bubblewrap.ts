@@ -12,8 +12,10 @@ import { isInside, type Toolchain } from './toolchain.js';
 
 const run = promisify(execFile);
 
-/** Folders whose contents commands never see: other people's files, sockets of the machine, temporary files. */
-export const hiddenFolders = () => [...new Set(['/home', '/root', homedir(), '/tmp', '/var/tmp', '/run', '/var/run'])];
+/** Folders whose contents commands never see: people's files, other disks, sockets of the machine, temporary files. */
+export const hiddenFolders = () => [
+  ...new Set(['/home', '/root', homedir(), '/mnt', '/media', '/srv', '/tmp', '/var/tmp', '/run', '/var/run']),
+];
 const temporaryBytes = 1024 ** 3;
 
 /**

@@ -33,8 +33,10 @@ export async function detectRunner(
   );
 }
 
+/** A runner that the scripts start and that no adapter drives, so that the message can name it. */
 async function otherRunner(tree: string): Promise<string | null> {
   const manifest = await readFile(path.join(tree, 'package.json'), 'utf8').catch(() => '');
-  const script = /"test"\s*:\s*"((?:\\.|[^"\\])*)"/.exec(manifest)?.[1] ?? '';
-  return /\b(jest|vitest|mocha|ava|tap|jasmine|karma|playwright)\b/.exec(script)?.[1] ?? null;
+  const scripts = [...manifest.matchAll(/"(?:unit|test[^"]*)"\s*:\s*"((?:\\.|[^"\\])*)"/g)].map(([, script]) => script);
+  const names = /\b(jest|vitest|mocha|ava|tape|tap|jasmine|karma|uvu|bun test|deno test)\b/;
+  return scripts.map((script) => names.exec(script)?.[1]).find((name) => name !== undefined) ?? null;
 }

@@ -65,6 +65,14 @@ describe('finding pytest', () => {
     expect((await detect(files))?.testFiles).toEqual(['checks/check_a.py']);
   });
 
+  it('tests the package of the tree in a src layout, and takes test.py of unittest', async () => {
+    const tree = await temporary.folder();
+    await writeFiles(tree, { 'src/a/__init__.py': '', 'test.py': '' });
+    const detected = await new Pytest('/usr/bin/python3').detect(tree);
+    expect(detected?.runner.command(detected, [], '/results')).toMatchObject({ env: { PYTHONPATH: 'src' } });
+    expect(detected?.testFiles).toEqual(['test.py']);
+  });
+
   it('knows which files the policy may not change', () => {
     const is = (name: string) => new Pytest('python3').isTestFile(name);
     expect(

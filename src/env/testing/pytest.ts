@@ -9,6 +9,8 @@ import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from './test
 import { withUniqueIds, type NamedResult } from './uniqueIds.js';
 
 const resultsName = 'junit.xml';
+/** pytest's own choice, and the names that unittest's users give; files named to it are run whatever they are called. */
+const usualNames = ['test_*.py', '*_test.py', 'test.py', 'tests.py'];
 const configurationNames = ['pytest.ini', '.pytest.ini', 'pyproject.toml', 'tox.ini', 'setup.cfg'];
 const testFolder = /(^|\/)(tests?|testing)\//;
 const configuration =
@@ -24,6 +26,7 @@ export class Pytest implements TestRunner {
   constructor(
     private readonly python: string,
     private readonly detectedFiles: ReadonlySet<string> = new Set(),
+    private readonly env: Readonly<Record<string, string>> = {},
   ) {}
 
   get check(): RunnerCheck {
@@ -42,7 +45,12 @@ export class Pytest implements TestRunner {
     ]);
     for (const root of [...roots].sort((a, b) => depth(a) - depth(b))) {
       const testFiles = await this.testFiles(tree, root, files);
-      if (testFiles.length > 0) return { runner: new Pytest(this.python, new Set(testFiles)), root, testFiles };
+      if (testFiles.length === 0) continue;
+      // Else an installed release of the same package would be tested in the place of the tree.
+      const sources = root === '.' ? 'src/' : `${root}/src/`;
+      const hasSources = files.some((file) => file.startsWith(sources) && file.endsWith('.py'));
+      const env: Record<string, string> = hasSources ? { PYTHONPATH: 'src' } : {};
+      return { runner: new Pytest(this.python, new Set(testFiles), env), root, testFiles };
     }
     return null;
   }
@@ -65,7 +73,7 @@ export class Pytest implements TestRunner {
     const base = path.posix.basename(name);
     return (
       this.detectedFiles.has(name) ||
-      /^test_.*\.py$|_test\.py$/.test(base) ||
+      /^test_.*\.py$|_test\.py$|^tests?\.py$/.test(base) ||
       testFolder.test(name) ||
       configuration.test(name)
     );
@@ -96,7 +104,7 @@ export class Pytest implements TestRunner {
         '--',
         ...chosen.map((file) => path.posix.relative(detected.root, file)),
       ],
-      env: {},
+      env: this.env,
     };
   }
 
@@ -205,11 +213,11 @@ async function settingsOf(folder: string): Promise<PytestSettings> {
     if (!section) continue;
     const pythonFiles = listSetting(section[1], 'python_files');
     return {
-      pythonFiles: pythonFiles.length > 0 ? pythonFiles : ['test_*.py', '*_test.py'],
+      pythonFiles: pythonFiles.length > 0 ? pythonFiles : usualNames,
       testPaths: listSetting(section[1], 'testpaths'),
     };
   }
-  return { pythonFiles: ['test_*.py', '*_test.py'], testPaths: [] };
+  return { pythonFiles: usualNames, testPaths: [] };
 }
 
 /** A value of an ini or TOML section: words, quoted words, or a list over several lines. */

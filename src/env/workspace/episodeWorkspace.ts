@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, readdir, symlink, writeFile, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, symlink, writeFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { cancelled, infrastructure } from '../../trajectory/errors.js';
 import { explainFileError } from '../repo/git.js';
@@ -36,6 +36,8 @@ export class EpisodeWorkspace implements Workspace {
   readonly mountPath: string;
   readonly sandbox: string;
   private disposal: Promise<void> | null = null;
+  private readonly closing = new AbortController();
+  private readonly running = new Set<Promise<void>>();
 
   private constructor(private readonly parts: WorkspaceParts) {
     this.root = path.join(parts.folder, 'tree');
@@ -102,6 +104,8 @@ export class EpisodeWorkspace implements Workspace {
   }
 
   private async remove(): Promise<void> {
+    this.closing.abort();
+    await Promise.all(this.running);
     await removeFolder(this.parts.folder);
     this.parts.janitor.removeFolder(this.parts.folder);
     this.parts.onDispose(this);
@@ -111,7 +115,19 @@ export class EpisodeWorkspace implements Workspace {
     return this.parts.sandbox.kind !== 'unconfined';
   }
 
-  private async runIn(command: SandboxCommand, writable: readonly Mount[]): Promise<SandboxResult> {
+  private runIn(command: SandboxCommand, writable: readonly Mount[]): Promise<SandboxResult> {
+    const signals = [this.closing.signal, ...(command.signal ? [command.signal] : [])];
+    const running = this.runToEnd({ ...command, signal: AbortSignal.any(signals) }, writable);
+    const settled = running.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.running.add(settled);
+    void settled.then(() => this.running.delete(settled));
+    return running;
+  }
+
+  private async runToEnd(command: SandboxCommand, writable: readonly Mount[]): Promise<SandboxResult> {
     if (this.disposal) throw infrastructure('internal: a command was started in a workspace that is closed.', '');
     const view: SandboxView = {
       worktree: this.root,
@@ -150,10 +166,22 @@ export class EpisodeWorkspace implements Workspace {
     if (relative.startsWith('..') || path.isAbsolute(relative) || /(^|\/)\.git(\/|$)/.test(name)) {
       throw infrastructure(`internal: a change names ${name}, which lies outside of the tree.`, '');
     }
+    await this.clearWay(path.dirname(target));
+    const before = await lstat(target).catch(() => null);
     await removeFolder(target);
     if (after === null) return;
     await mkdir(path.dirname(target), { recursive: true });
     await writeFile(target, after);
+    // A program stays a program.
+    if (before?.isFile()) await chmod(target, before.mode & 0o777);
+  }
+
+  /** Removes what stands where a folder must be: through a link that the repository holds, a file would land elsewhere. */
+  private async clearWay(folder: string): Promise<void> {
+    if (folder === this.root) return;
+    await this.clearWay(path.dirname(folder));
+    const found = await lstat(folder).catch(() => null);
+    if (found && !found.isDirectory()) await rm(folder);
   }
 
   private async existing(files: readonly string[]): Promise<string[]> {
