@@ -21,6 +21,7 @@ export interface BackgroundServer {
   close(): Promise<void>;
 }
 
+/** Nudges are at least this far apart. */
 const nudgeMilliseconds = 100;
 const longestLine = 64 * 1024;
 
@@ -56,14 +57,16 @@ export async function startServer(runId: string, wishes: Wishes): Promise<Backgr
   if (process.platform !== 'win32') await chmod(socket, 0o600);
 
   let nudge: NodeJS.Timeout | null = null;
+  let lastNudge = -Infinity;
   const tellAll = () => {
     nudge = null;
+    lastNudge = performance.now();
     for (const connection of welcomed) send(connection, { type: 'changed' });
   };
   return {
     record: { pid: process.pid, startedAt: new Date().toISOString(), socket, token },
     changed() {
-      nudge ??= setTimeout(tellAll, nudgeMilliseconds);
+      nudge ??= setTimeout(tellAll, Math.max(0, lastNudge + nudgeMilliseconds - performance.now()));
     },
     async close() {
       if (nudge !== null) clearTimeout(nudge);

@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { latestCheckpoint } from '../run/checkpoints.js';
+import { listRuns, openRun, type RunReader } from '../run/runReader.js';
+import type { RunEvent } from '../run/runRecord.js';
+import type { Settings } from '../run/settings.js';
+import { createTinyWorld, type TinyWorld } from '../tinyRun.testing.js';
+import { connectToRun, startTraining, type TrainingHandle } from './client.js';
+
+const backgroundPath = path.resolve('dist/background.cjs');
+let world: TinyWorld;
+let handles: TrainingHandle[] = [];
+beforeAll(async () => {
+  world = await createTinyWorld();
+}, 120_000);
+afterEach(async () => {
+  for (const handle of handles) {
+    handle.stop();
+    await handle.exited;
+    handle.dispose();
+  }
+  handles = [];
+}, 60_000);
+afterAll(() => rmSync(world.root, { recursive: true, force: true }));
+
+async function start(more: { settings?: Settings; resume?: string; owner?: 'attached' | 'detached' } = {}) {
+  const { repoRoot, settings } = world;
+  const from = more.resume ? (await openRun(world.stateFolder, more.resume).events()).length : 0;
+  const handle = await startTraining({ repoRoot, settings, owner: 'attached', backgroundPath, ...more });
+  handles.push(handle);
+  return { handle, run: openRun(world.stateFolder, handle.runId), from };
+}
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+/** Waits until the run has written an event that fits since its start; false where it ended without one. */
+function happened({ handle, run, from }: Started, fits: (event: RunEvent) => boolean): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      run.events().then((events) => events.slice(from).some(fits) && resolve(true), reject);
+    };
+    const listening = handle.onChanged(look);
+    void handle.exited.then(() => resolve(false)).finally(() => listening.dispose());
+    look();
+  });
+}
+
+async function kill(handle: TrainingHandle): Promise<void> {
+  process.kill(handle.pid, 'SIGKILL');
+  expect((await handle.exited).status).toBe('interrupted');
+  handles.splice(handles.indexOf(handle), 1)[0].dispose();
+}
+
+const digest = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+async function finalWeights(run: RunReader): Promise<Record<string, string>> {
+  const checkpoint = await latestCheckpoint(run.paths.checkpoints);
+  expect(checkpoint?.state.step).toBe(world.settings.steps);
+  const at = (name: string) => digest(path.join(checkpoint!.folder, name));
+  return { model: at('model.safetensors'), optimizer: at('optimizer.safetensors') };
+}
+
+/** What a run found out, times of the clock aside. */
+async function findings(run: RunReader) {
+  const isTime = (name: string) => name.startsWith('timing/') || name === 'step_time';
+  return {
+    steps: (await run.steps()).map(({ metrics, groups }) => ({
+      groups,
+      metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => !isTime(name))),
+    })),
+    evaluations: (await run.evaluations()).map(({ at: _, ...evaluation }) => evaluation),
+  };
+}
+
+describe('a training in the background', () => {
+  let undisturbed: RunReader;
+
+  it('trains from the first evaluation to the last, and moves the weights', async () => {
+    const { handle, run } = await start();
+    undisturbed = run;
+    expect(await handle.exited).toEqual({
+      status: 'completed',
+      message: 'Training is completed.',
+      errorKind: undefined,
+    });
+    expect((await run.summary()).step).toBe(3);
+    const steps = await run.steps();
+    expect(steps.map(({ step }) => step)).toEqual([1, 2, 3]);
+    expect(steps.some(({ metrics }) => metrics.reward_std > 0 && metrics.grad_norm > 0)).toBe(true);
+    for (const { metrics } of steps) expect(metrics['sampling/sampling_logp_difference/max']).toBeLessThan(1e-3);
+    expect((await run.evaluations()).map(({ step }) => step)).toEqual([0, 3]);
+    expect((await finalWeights(run)).model).not.toBe(digest(path.join(world.settings.model, 'model.safetensors')));
+    for (const { id, kind } of await run.headers()) {
+      const trajectory = await run.trajectory(id);
+      const learned = await run.learned(id);
+      const tokens = trajectory.nodes.reduce((sum, node) => sum + node.tokenIds.length, 0);
+      if (kind === 'rollout') expect(learned?.advantages).toHaveLength(tokens);
+      else expect(learned).toBeNull();
+    }
+    expect(existsSync(run.paths.process)).toBe(false);
+    expect(readdirSync(world.stateFolder)).not.toContain('train.lock');
+  }, 180_000);
+
+  it('ends with the same weights, bit for bit, when it is killed again and again and resumed', async () => {
+    const moments: ((event: RunEvent) => boolean)[] = [
+      (event) => event.type === 'started',
+      (event) => event.type === 'progress' && event.stage === 'evaluate-before',
+      (event) => event.type === 'progress' && event.stage === 'train' && event.done === 2,
+      // A checkpoint comes every second step: what was learned since is learned again.
+      (event) => event.type === 'step' && event.step === 1,
+      (event) => event.type === 'checkpoint' && event.step === 2,
+      (event) => event.type === 'progress' && event.message.startsWith('Step 3'),
+      (event) => event.type === 'step' && event.step === 3,
+      (event) => event.type === 'progress' && event.stage === 'evaluate-after',
+    ];
+    let started = await start();
+    let kills = 0;
+    for (const moment of moments) {
+      if (!(await happened(started, moment))) break;
+      await kill(started.handle);
+      kills++;
+      started = await start({ resume: started.handle.runId });
+    }
+    expect(kills).toBeGreaterThanOrEqual(6);
+    const { handle, run } = started;
+    expect(await handle.exited).toMatchObject({ status: 'completed' });
+    expect(await finalWeights(run)).toEqual(await finalWeights(undisturbed));
+    expect(await findings(run)).toEqual(await findings(undisturbed));
+    // What was recorded is never played again.
+    const lines = readFileSync(run.paths.trajectories, 'utf8').trimEnd().split('\n');
+    const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(new Set(ids).size).toBe(ids.length);
+  }, 400_000);
+
+  it('is refused while another one runs, in one line, and leaves no trace of the refused one', async () => {
+    const { handle } = await start();
+    const runs = (await listRuns(world.stateFolder)).length;
+    await expect(start()).rejects.toMatchObject({
+      kind: 'bad-input',
+      exitCode: 2,
+      line: expect.stringMatching(new RegExp(`already runs.*${handle.runId}.*runs stop ${handle.runId}`)) as string,
+    });
+    expect(await listRuns(world.stateFolder)).toHaveLength(runs);
+  }, 120_000);
+
+  it('refuses what cannot be trained, with the kind and the line of the error', async () => {
+    const settings = { ...world.settings, model: path.join(world.root, 'nothing') };
+    await expect(start({ settings })).rejects.toMatchObject({ kind: 'bad-input', exitCode: 2 });
+    await expect(start({ resume: 'no-such-run' })).rejects.toMatchObject({ kind: 'bad-input', exitCode: 2 });
+    const outside = {
+      repoRoot: world.settings.model,
+      settings: world.settings,
+      owner: 'attached',
+      backgroundPath,
+    } as const;
+    await expect(startTraining(outside)).rejects.toMatchObject({ kind: 'bad-input', exitCode: 2 });
+  }, 120_000);
+
+  it('stops when it is told to, keeps what it has, and goes on to the same end', async () => {
+    const first = await start();
+    await happened(first, (event) => event.type === 'step' && event.step === 1);
+    first.handle.stop();
+    expect(await first.handle.exited).toMatchObject({ status: 'stopped' });
+    expect((await latestCheckpoint(first.run.paths.checkpoints))?.state.step).toBeGreaterThanOrEqual(1);
+    expect(readdirSync(path.join(world.stateFolder, 'worktrees'))).toEqual([]);
+    const { handle, run } = await start({ resume: first.handle.runId });
+    expect(await handle.exited).toMatchObject({ status: 'completed' });
+    expect(await finalWeights(run)).toEqual(await finalWeights(undisturbed));
+    await expect(start({ resume: handle.runId })).rejects.toMatchObject({ kind: 'bad-input' });
+  }, 180_000);
+
+  it('is found again by those who did not start it, who can pause it and let it go on', async () => {
+    const { handle, run } = await start({ owner: 'detached' });
+    handle.dispose();
+    const again = await connectToRun(world.stateFolder, handle.runId);
+    expect(again?.pid).toBe(handle.pid);
+    handles.push(again!);
+    again!.pause();
+    await happened({ handle: again!, run, from: 0 }, (event) => event.type === 'paused');
+    expect((await run.summary()).status).toBe('paused');
+    again!.resume();
+    await happened({ handle: again!, run, from: 0 }, (event) => event.type === 'resumed');
+    expect((await run.summary()).status).toBe('running');
+    again!.stop();
+    expect(await again!.exited).toMatchObject({ status: 'stopped' });
+    expect(await connectToRun(world.stateFolder, handle.runId)).toBeNull();
+  }, 120_000);
+
+  it('ends with the owner that it is attached to', async () => {
+    const { handle, run } = await start();
+    handle.dispose();
+    expect(await handle.exited).toMatchObject({ status: 'stopped' });
+    expect((await run.summary()).status).toBe('stopped');
+  }, 120_000);
+});
