@@ -28,8 +28,7 @@ const idleBytes = 2 ** 31;
 const timeStep = 16;
 
 export async function createGenerator(options: GeneratorOptions): Promise<Generator> {
-  const halfOfTheCores = Math.max(1, Math.floor(availableParallelism() / 2));
-  const threads = options.deterministic ? 1 : (options.threads ?? halfOfTheCores);
+  const threads = options.deterministic ? 1 : (options.threads ?? availableParallelism());
   const session = await GeneratorSession.create(options.config, options.parameters, { ...options, threads });
   return new BatchGenerator(options, session);
 }
@@ -141,10 +140,14 @@ class BatchGenerator implements Generator {
     if (this.sample(generation, logits)) this.batch.add(generation);
   }
 
-  /** Computes a prompt's tokens up to the next multiple of `chunkTokens`; returns the logits of the last one. */
+  /**
+   * Computes the next `chunkTokens` of a prompt (from its start on, up to the next multiple, so that the pieces of equal
+   * prompts are equal); returns the logits of the last one.
+   */
   private async computePiece(sequence: CachedSequence, tokenIds: Int32Array): Promise<Float32Array> {
     const start = sequence.tokens.length;
-    const end = Math.min(tokenIds.length, (Math.floor(start / chunkTokens) + 1) * chunkTokens);
+    const fromStart = sequence.asPrompt === start;
+    const end = Math.min(tokenIds.length, start + chunkTokens - (fromStart ? start % chunkTokens : 0));
     const count = end - start;
     const time = Math.ceil(count / timeStep) * timeStep;
     const tokens = new Int32Array(time);
@@ -163,7 +166,7 @@ class BatchGenerator implements Generator {
     });
     layers.forEach((layer, index) => cache.write(0, start, index, layer, 0, time, count));
     for (let i = start; i < end; i++) sequence.tokens.push(tokenIds[i]!);
-    if (sequence.asPrompt === start) sequence.asPrompt = end;
+    if (fromStart) sequence.asPrompt = end;
     return logits;
   }
 

@@ -106,6 +106,8 @@ async function compile(
       interOpNumThreads: 1,
       executionMode: 'sequential',
       logSeverityLevel: 3,
+      // Threads that wait by spinning take the cores from the tests and tools that run beside the generator.
+      extra: { session: { intra_op: { allow_spinning: '0' } } },
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
