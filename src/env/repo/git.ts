@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { GitError, simpleGit } from 'simple-git';
 import { badInput, cancelled, infrastructure } from '../../trajectory/errors.js';
@@ -131,7 +132,9 @@ function explain(error: unknown, args: readonly string[], context: GitContext): 
       error,
     );
   }
-  if (diskIsFull.test(text)) return diskFull(context.folder, error);
+  if (diskIsFull.test(text) || (/unable to (write|create)/.test(text) && isFull(context.folder))) {
+    return diskFull(context.folder, error);
+  }
   if (error instanceof GitError) {
     const reason = text.split('\n').find((line) => /^(fatal|error):/.test(line)) ?? text.split('\n')[0];
     return infrastructure(`git ${args[0]} failed in ${context.folder}: ${reason}.`, '', error);
@@ -140,6 +143,12 @@ function explain(error: unknown, args: readonly string[], context: GitContext): 
 }
 
 const diskIsFull = /No space left on device|Disk quota exceeded/i;
+
+/** git does not always say why it could not write. */
+function isFull(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize < 64 * 1024;
+}
 
 const diskFull = (where: string, cause?: unknown) =>
   badInput(
