@@ -1,5 +1,5 @@
 /**
- * Speed of the learner, and agreement of devices: node scripts/bench/run.mjs [--length N] [--sequences N] [DEVICE…]
+ * Speed of the learner, and agreement of devices: node scripts/bench/run.mjs [--length N] [--sequences N] [--threads N] … [DEVICE…]
  *
  * A step is one `accumulate` over the sequences, a third of whose tokens are the policy's own, and one AdamW step.
  * GFLOP/s count the useful work: 6 operations per weight and token, attention below the diagonal only. With several
@@ -42,6 +42,7 @@ async function main(): Promise<void> {
       sequences: { type: 'string', default: '8' },
       steps: { type: 'string', default: '5' },
       threads: { type: 'string' },
+      microBatchTokens: { type: 'string' },
     },
   });
   const sequences = randomSequences(Number(values.sequences), Number(values.length));
@@ -51,7 +52,8 @@ async function main(): Promise<void> {
     const parameters = initializeParameters(config, 1);
     const files = { write: unused, read: unused };
     const threads = values.threads ? Number(values.threads) : undefined;
-    const learner = await createLearner({ config, parameters, device, files, threads });
+    const microBatchTokens = values.microBatchTokens ? Number(values.microBatchTokens) : undefined;
+    const learner = await createLearner({ config, parameters, device, files, threads, microBatchTokens });
     const gradients = await firstGradients(learner, sequences);
     await measure(device, learner, sequences, Number(values.steps));
     if (reference) compare(device, gradients, reference);
@@ -76,12 +78,16 @@ async function measure(
 ): Promise<void> {
   const coefficients = coefficientsOf(sequences);
   const times: number[] = [];
+  const processorTimes: number[] = [];
   const scoreTimes: number[] = [];
   for (let step = 0; step < steps; step++) {
     const start = performance.now();
+    const processorStart = process.cpuUsage();
     await learner.accumulate(sequences, coefficients, 1);
     await learner.step(optimizer);
     times.push((performance.now() - start) / 1000);
+    const { user, system } = process.cpuUsage(processorStart);
+    processorTimes.push((user + system) / 1e6);
     const middle = performance.now();
     await learner.score(sequences, 1);
     scoreTimes.push((performance.now() - middle) / 1000);
@@ -91,7 +97,8 @@ async function measure(
   const seconds = median(times);
   const memory = process.memoryUsage().rss / 2 ** 20;
   console.log(
-    `${device}: ${tokens} tokens, step ${(seconds * 1000).toFixed(0)} ms (best ${(times[0] * 1000).toFixed(0)}), ` +
+    `${device}: ${tokens} tokens, step ${(seconds * 1000).toFixed(0)} ms (best ${(times[0] * 1000).toFixed(0)}, processor ` +
+      `${(median(processorTimes) * 1000).toFixed(0)}), ` +
       `${(tokens / seconds).toFixed(0)} tokens/s, ${(operations(sequences) / seconds / 1e9).toFixed(0)} GFLOP/s; ` +
       `score ${(tokens / median(scoreTimes)).toFixed(0)} tokens/s; ${memory.toFixed(0)} MiB`,
   );

@@ -76,7 +76,7 @@ const lowerings: { readonly [K in Op]: Lowering<K> } = {
     emitter.node('Transpose', inputs, emitter.name(tensor), { perm: tensor.parameters.permutation }),
   slice: (emitter, tensor, inputs) => {
     const { start, end, axis } = tensor.parameters;
-    const operands = [start, end, axis].map((value) => emitter.integers([value]));
+    const operands = [emitter.dim(start), emitter.dim(end), emitter.integers([axis])];
     emitter.node('Slice', [...inputs, ...operands], emitter.name(tensor));
   },
   concat: (emitter, tensor, inputs) =>
@@ -151,8 +151,11 @@ class Emitter {
   private readonly inputs: OnnxValueInfo[] = [];
   private readonly names = new Map<Tensor, string>();
   private readonly dims = new Map<string, string>();
-  /** Where a symbol can be read off at run time: an input and one of its axes. */
-  private readonly symbols = new Map<string, { readonly input: string; readonly axis: number }>();
+  /** Where a symbol can be read off at run time: an input, and one of its axes that is `times` the symbol. */
+  private readonly symbols = new Map<
+    string,
+    { readonly input: string; readonly axis: number; readonly times: number }
+  >();
   private count = 0;
 
   constructor(readonly provider: 'cpu' | 'webgpu') {}
@@ -166,7 +169,9 @@ class Emitter {
     this.names.set(tensor, name);
     this.inputs.push(valueInfo(name, tensor));
     tensor.shape.forEach((dim, axis) => {
-      if (typeof dim === 'string' && !this.symbols.has(dim)) this.symbols.set(dim, { input: name, axis });
+      const { number: times, symbols } = factors(dim);
+      if (symbols.length === 1 && !this.symbols.has(symbols[0]))
+        this.symbols.set(symbols[0], { input: name, axis, times });
     });
   }
 
@@ -235,7 +240,7 @@ class Emitter {
   }
 
   /** A size as an int64 tensor [1]. */
-  private dim(dim: Dim): string {
+  dim(dim: Dim): string {
     const known = this.dims.get(String(dim));
     if (known) return known;
     const name = this.computeDim(dim);
@@ -247,7 +252,9 @@ class Emitter {
     if (typeof dim === 'number') return this.integers([dim]);
     const source = this.symbols.get(dim);
     if (source) {
-      return this.node('Shape', [source.input], this.fresh('dim'), { start: source.axis, end: source.axis + 1 });
+      const { input, axis, times } = source;
+      const size = this.node('Shape', [input], this.fresh('dim'), { start: axis, end: axis + 1 });
+      return times === 1 ? size : this.node('Div', [size, this.integers([times])], this.fresh('dim'));
     }
     const { number, symbols } = factors(dim);
     const parts = [...(number === 1 ? [] : [this.integers([number])]), ...symbols.map((symbol) => this.symbol(symbol))];

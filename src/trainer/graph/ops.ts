@@ -1,4 +1,4 @@
-import type { DType, Shape } from './shape.js';
+import type { DType, Dim, Shape } from './shape.js';
 
 /**
  * Every operation with its parameters. Axes count from 0 and are never negative.
@@ -31,7 +31,7 @@ export interface OpParameters {
   reshape: { readonly shape: Shape };
   expand: { readonly shape: Shape };
   transpose: { readonly permutation: readonly number[] };
-  slice: { readonly axis: number; readonly start: number; readonly end: number };
+  slice: { readonly axis: number; readonly start: Dim; readonly end: Dim };
   concat: { readonly axis: number };
 
   // Sums and products. Reductions keep the axes, with size 1.
@@ -47,7 +47,7 @@ export interface OpParameters {
   /** table [n, ...], indices [...any] -> [...any, ...]. */
   gather: None;
   /** zeros [rows, width] with updates [count, width] added at indices [count]; repeated indices add up. */
-  scatterAddRows: { readonly rows: number | string };
+  scatterAddRows: { readonly rows: Dim };
   /** values [..., n], indices [..., 1] -> [..., 1]: one element of each row. */
   pick: None;
   /** values [..., n], indices [..., 1], updates [..., 1]: adds to one element of each row. */

@@ -30,6 +30,21 @@ export function multiplyDims(dims: Shape): Dim {
   return (number === 1 ? symbols : [String(number), ...symbols]).join('*');
 }
 
+/** left + sign * right of sizes that are multiples of the same symbols; null for others, whose sum has no spelling. */
+export function addDims(left: Dim, right: Dim, sign: 1 | -1 = 1): Dim | null {
+  if (right === 0) return left;
+  const [a, b] = [factors(left), factors(right)];
+  if (left !== 0 && a.symbols.join() !== b.symbols.join()) return null;
+  return multiplyDims([(left === 0 ? 0 : a.number) + sign * b.number, ...b.symbols]);
+}
+
+/** A part of a size, which must be a multiple of `count`. */
+export function divideDim(dim: Dim, count: number): Dim {
+  const { number, symbols } = factors(dim);
+  if (number % count !== 0) throw new Error(`internal: the size ${dim} is not known to divide by ${count}.`);
+  return multiplyDims([number / count, ...symbols]);
+}
+
 export const sameShape = (left: Shape, right: Shape): boolean =>
   left.length === right.length && left.every((dim, axis) => dim === right[axis]);
 

@@ -1,6 +1,6 @@
 import type { Graph, Tensor } from './graph.js';
 import type { Op } from './ops.js';
-import { multiplyDims } from './shape.js';
+import { addDims, multiplyDims, type Dim } from './shape.js';
 
 /**
  * Vector-Jacobian product of one operation: from the gradient of its value, the gradients of its inputs (null where
@@ -47,18 +47,16 @@ export const rules: { readonly [K in Op]: Rule<K> } = {
     return [graph.transpose(g, inverse)];
   },
   slice: (graph, { parameters: { axis, start, end }, inputs: [a] }, g) => {
-    const zeros = (size: number) =>
-      graph.expand(
-        graph.scalar(0),
-        a.shape.map((dim, index) => (index === axis ? size : dim)),
-      );
-    const after = Number(a.shape[axis]) - end;
-    return [graph.concat([...(start > 0 ? [zeros(start)] : []), g, ...(after > 0 ? [zeros(after)] : [])], axis)];
+    const zeros = (size: Dim): Tensor[] => {
+      const shape = a.shape.map((dim, index) => (index === axis ? size : dim));
+      return size === 0 ? [] : [graph.expand(graph.scalar(0), shape)];
+    };
+    return [graph.concat([...zeros(start), g, ...zeros(addDims(a.shape[axis], end, -1)!)], axis, a.shape[axis])];
   },
   concat: (graph, { parameters: { axis }, inputs }, g) => {
-    let start = 0;
+    let start: Dim = 0;
     return inputs.map((part) => {
-      const end = start + Number(part.shape[axis]);
+      const end: Dim = addDims(start, part.shape[axis])!;
       const piece = graph.slice(g, axis, start, end);
       start = end;
       return piece;
