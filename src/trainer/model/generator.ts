@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { cancelled, infrastructure, WhetstoneError } from '../../trajectory/errors.js';
-import { GeneratorBatch } from './generatorBatch.js';
+import { type Generation, GeneratorBatch } from './generatorBatch.js';
 import { type CachedSequence, chunkTokens, SequenceStore } from './generatorSequences.js';
 import { GeneratorSession, masked } from './generatorSession.js';
 import type { LlamaConfig } from './llamaConfig.js';
@@ -31,16 +31,6 @@ export async function createGenerator(options: GeneratorOptions): Promise<Genera
   const threads = options.deterministic ? 1 : (options.threads ?? availableParallelism());
   const session = await GeneratorSession.create(options.config, options.parameters, { ...options, threads });
   return new BatchGenerator(options, session);
-}
-
-/** A request with what became of it so far. */
-export interface Generation {
-  readonly request: GenerationRequest;
-  readonly sequence: CachedSequence;
-  readonly uniform: () => number;
-  readonly tokenIds: number[];
-  readonly logprobs: number[];
-  readonly entropies: number[];
 }
 
 interface Waiting {

@@ -1,7 +1,18 @@
-import type { Generation } from './generator.js';
 import { KeyValueCache } from './generatorCache.js';
+import type { CachedSequence } from './generatorSequences.js';
 import { type GeneratorSession, masked } from './generatorSession.js';
 import type { LlamaConfig } from './llamaConfig.js';
+import type { GenerationRequest } from './policy.js';
+
+/** A request with what became of it so far. */
+export interface Generation {
+  readonly request: GenerationRequest;
+  readonly sequence: CachedSequence;
+  readonly uniform: () => number;
+  readonly tokenIds: number[];
+  readonly logprobs: number[];
+  readonly entropies: number[];
+}
 
 /** Capacities are multiples of this, so that a growing sequence moves seldom. */
 const capacityStep = 128;
