@@ -97,7 +97,7 @@ export class Trainings implements vscode.Disposable {
           const text = trainingText(summary, events);
           progress.report({ message: text.message, increment: Math.max(0, text.percent - reported) });
           reported = Math.max(reported, text.percent);
-          this.status.text = `$(flame) ${text.status}`;
+          this.status.text = `$(flame) Whetstone: ${text.status}`;
           this.status.tooltip = `Whetstone trains on ${repository.name}: ${text.message}`;
           this.status.accessibilityInformation = { label: this.status.tooltip };
           this.status.show();

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeTinyPolicy } from '../../../src/trainer/tinyPolicy.testing.js';
 import { RecordedRun } from '../fixtures/recordedRun.js';
+import { tinySettings } from '../fixtures/tinySettings.js';
 import { makeWorkspace } from '../fixtures/workspace.js';
 import type { TestReport } from '../harness/report.js';
 import { Workbench } from './workbench.js';
@@ -45,6 +48,9 @@ const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<v
     async ({ workbench }) => {
       await workbench.reload();
       await workbench.statusItem('training · step 2 of 3').waitFor();
+      // A reloaded workbench starts with some dark theme; a change makes it look at its settings again.
+      await workbench.theme('light');
+      await workbench.theme('dark');
     },
   ],
   [
@@ -91,22 +97,53 @@ const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<v
     },
   ],
   [
-    'a light theme is readable too',
+    'light and high-contrast themes are readable too',
     async ({ workbench }) => {
       await workbench.command('Whetstone: Choose Token Colours');
       await workbench.pick('mask');
       await workbench.waitFor(`!${dottedTokens}`);
-      await workbench.theme('Light Modern');
+      await workbench.theme('light');
       await workbench.screenshot('trajectory-light');
+      await workbench.theme('high contrast');
+      await workbench.screenshot('trajectory-high-contrast');
+      await workbench.theme('dark');
+    },
+  ],
+  [
+    'a turn is replayed from its lens, and shows where it differs from the record',
+    async ({ workbench }) => {
+      await workbench.page.locator('.codelens-decoration a', { hasText: 'Replay to here' }).last().click();
+      await workbench.page.locator('.codelens-decoration a', { hasText: 'Compare with the record' }).first().waitFor();
+      await workbench.screenshot('replay-dark');
+      await workbench.page.locator('.codelens-decoration a', { hasText: 'Compare with the record' }).first().click();
+      await workbench.page.locator('.monaco-diff-editor').first().waitFor();
+      await workbench.screenshot('replay-difference-dark');
     },
   ],
   [
     'the training can be stopped from the palette',
     async ({ workbench, run }) => {
       await workbench.command('Whetstone: Stop Training');
-      while (run.stopWishes === 0) await workbench.page.waitForTimeout(50);
+      while (run.stopWishes === 0) await sleep(50);
       await run.end('stopped');
       await workbench.row('stopped').waitFor();
+      await workbench.statusItem().waitFor({ state: 'hidden' });
+    },
+  ],
+  [
+    'Train on This Repo trains for real; its progress survives a reload, and so does the stop',
+    async ({ workbench }) => {
+      await workbench.command('Whetstone: Train on This Repo');
+      await workbench.row('running').waitFor();
+      await workbench.statusItem().waitFor();
+      await workbench.command('Notifications: Show Notifications');
+      await workbench.page.locator('.notification-list-item', { hasText: 'Training on' }).first().waitFor();
+      await workbench.screenshot('training-dark');
+      await workbench.reload();
+      await workbench.statusItem().waitFor();
+      await workbench.command('Whetstone: Stop Training');
+      await workbench.row('running').waitFor({ state: 'detached' });
+      await workbench.statusItem().waitFor({ state: 'hidden' });
     },
   ],
 ];
@@ -120,11 +157,12 @@ export async function runScenario(options: { root: string; node: string; codeSer
   run.evaluate(0);
   run.step(1);
   await run.live();
-  const workbench = await Workbench.open({ ...options, extension: options.root, folder });
+  const settings = { ...tinySettings(await writeTinyPolicy(scratch)), 'whetstone.steps': 100 };
+  const workbench = await Workbench.open({ ...options, extension: options.root, folder, settings });
   try {
     for (const [name, play] of steps) {
       const start = Date.now();
-      const limit = 60_000;
+      const limit = 90_000;
       let timer: NodeJS.Timeout | undefined;
       try {
         const late = new Promise<never>((_, reject) => {

@@ -1,20 +1,20 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../harness/browser.js';
-import { startCodeServer, workbenchUrl, type CodeServer } from '../harness/codeServer.js';
+import { startCodeServer, workbenchUrl } from '../harness/codeServer.js';
 
 const patience = 30_000;
+const themeClasses = { dark: 'vs-dark', light: 'vs', 'high contrast': 'hc-black' } as const;
 
 /** The workbench as a user has it in front of them. */
 export class Workbench {
   private constructor(
     readonly page: Page,
-    private readonly server: CodeServer,
     private readonly close: () => Promise<void>,
   ) {}
 
   static async open(options: {
+    settings: Readonly<Record<string, unknown>>;
     extension: string;
     folder: string;
     node: string;
@@ -22,13 +22,13 @@ export class Workbench {
   }): Promise<Workbench> {
     const server = await startCodeServer({
       ...options,
-      settings: { 'workbench.colorTheme': 'Dark Modern', 'editor.hover.delay': 100 },
+      settings: { 'window.autoDetectColorScheme': true, 'editor.hover.delay': 100, ...options.settings },
     });
     const browser = await launchBrowser();
     const page = await browser.newPage({ viewport: { width: 1360, height: 850 }, colorScheme: 'dark' });
     page.setDefaultTimeout(patience);
     await page.goto(workbenchUrl(server, options));
-    const workbench = new Workbench(page, server, async () => {
+    const workbench = new Workbench(page, async () => {
       await browser.close();
       await server.stop();
     });
@@ -67,8 +67,9 @@ export class Workbench {
     await this.page.waitForFunction(expression);
   }
 
-  statusItem(text: string) {
-    return this.page.locator('.statusbar-item', { hasText: text }).first();
+  /** The extension's item in the status bar. */
+  statusItem(text = '') {
+    return this.page.locator('.statusbar-item[id*="whetstone.training"]', { hasText: text }).first();
   }
 
   /** Opens the palette with some text typed in. */
@@ -89,13 +90,13 @@ export class Workbench {
     await this.page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click();
   }
 
-  async theme(name: string): Promise<void> {
-    const file = join(this.server.folder, 'data', 'User', 'settings.json');
-    const settings = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
-    await this.page.emulateMedia({ colorScheme: name.includes('Light') ? 'light' : 'dark' });
-    writeFileSync(file, JSON.stringify({ ...settings, 'workbench.colorTheme': name }));
-    const kind = name.includes('Light') ? '.monaco-workbench.vs' : '.monaco-workbench.vs-dark';
-    await this.page.waitForSelector(kind);
+  /** The window follows what the system prefers. */
+  async theme(name: keyof typeof themeClasses): Promise<void> {
+    await this.page.emulateMedia({
+      colorScheme: name === 'light' ? 'light' : 'dark',
+      forcedColors: name === 'high contrast' ? 'active' : 'none',
+    });
+    await this.page.waitForSelector(`.monaco-workbench.${themeClasses[name]}`);
   }
 
   async screenshot(name: string): Promise<void> {
