@@ -20,7 +20,10 @@ export interface BuildOptions {
   /** How often each tree's tests are run; a test that differs is not graded by. */
   readonly validationRuns: number;
   readonly concurrency: number;
-  /** The search ends after this many seconds with what it has; null for no end. */
+  /**
+   * The search that follows the baseline ends after this many seconds with what it has; null for no end. History gets no
+   * more than half of them where bugs are injected too.
+   */
   readonly maxSeconds: number | null;
   /** For one run of the whole suite. */
   readonly testTimeoutMs: number;
@@ -69,7 +72,6 @@ export async function buildTasks(
   const stored = await readStoredWith(environment, key);
   if (stored !== null) return stored;
 
-  const started = Date.now();
   const report = (progress: Omit<BuildProgress, 'done' | 'total'>) =>
     hooks.onProgress?.({ done: progress.kept, total: options.limit, ...progress });
   report({ kept: 0, tried: 0, message: 'Running the tests for a baseline' });
@@ -81,11 +83,13 @@ export async function buildTasks(
     signal: hooks.signal,
   };
 
+  const started = Date.now();
+  const deadlineAfter = (share: number) =>
+    options.maxSeconds === null ? Infinity : started + share * options.maxSeconds * 1000;
   const results: AttemptResult[] = [];
   const drafts: TaskDraft[] = [];
-  const search = async (attempts: AsyncGenerator<Attempt>, limit: number) => {
+  const search = async (attempts: AsyncGenerator<Attempt>, limit: number, deadline: number) => {
     const before = { tried: results.length, kept: drafts.length };
-    const deadline = options.maxSeconds === null ? Infinity : started + options.maxSeconds * 1000;
     const found = await searchTasks(
       attempts,
       { limit, concurrency: options.concurrency, deadline, signal: hooks.signal },
@@ -97,12 +101,15 @@ export async function buildTasks(
   const injects = options.sources.includes('injection');
   if (options.sources.includes('history')) {
     const limit = injects ? Math.floor(options.limit / 2) : options.limit;
-    await search(historyAttempts(environment, settings), limit);
+    await search(historyAttempts(environment, settings), limit, deadlineAfter(injects ? 0.5 : 1));
   }
-  if (injects) await search(injectionAttempts(environment, baseline, settings), options.limit - drafts.length);
+  if (injects) {
+    const limit = options.limit - drafts.length;
+    await search(injectionAttempts(environment, baseline, settings), limit, deadlineAfter(1));
+  }
 
   const funnel = countFunnel(results);
-  if (drafts.length === 0) throw noTask(funnel);
+  if (drafts.length === 0) throw noTask(funnel, Date.now() > deadlineAfter(1));
   const { splits, note } = splitTasks(drafts, options.seed);
   const tasks = numbered(drafts).flatMap(({ draft, id }, index) => {
     const split = splits[index];
@@ -140,19 +147,21 @@ async function readStoredWith(environment: RepositoryEnvironment, key: string): 
   }
 }
 
-function noTask(funnel: Funnel): WhetstoneError {
+function noTask(funnel: Funnel, isOutOfTime: boolean): WhetstoneError {
   const reasons = Object.entries({ ...funnel.skipped, ...funnel.invalid }).sort(([, a], [, b]) => b - a);
+  const main = reasons.length === 0 ? '' : `; most often: ${reasons[0][0]} (${reasons[0][1]})`;
+  if (isOutOfTime) {
+    const tried = `No task was found in time among ${funnel.found} candidates${main}.`;
+    return badInput(tried, 'Allow more time, or make the tests faster.');
+  }
   if (reasons.length === 0) {
     return badInput(
       'No place for a task was found: no source in JavaScript, TypeScript or Python, and no commit to learn from.',
-      'Look at another repository, or allow more time.',
+      'Look at another repository.',
     );
   }
-  const [reason, count] = reasons[0];
-  return badInput(
-    `No task survived of ${funnel.found} candidates; most often: ${reason} (${count}).`,
-    'Add tests that cover more of the source, or allow more candidates.',
-  );
+  const tried = `No task survived of ${funnel.found} candidates${main}.`;
+  return badInput(tried, 'Add tests that cover more of the source, or look at more commits.');
 }
 
 /** Gives each draft its id: repository, commit, kind, and a number within the kind. */
