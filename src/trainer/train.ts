@@ -14,8 +14,9 @@ import { environmentArena, samplingOptions } from './rollout/environmentArena.js
 import { rolloutPlans } from './rollout/plans.js';
 import { playGroups, type Schedule } from './rollout/playGroups.js';
 import { latestCheckpoint, writeCheckpoint, type Checkpoint } from './run/checkpoints.js';
+import { createRun, settleTasks } from './run/createRun.js';
 import type { RunControl } from './run/runControl.js';
-import { createRun, newRunId, settleTasks, type RunPaths } from './run/runDirectory.js';
+import { newRunId, type RunPaths } from './run/runDirectory.js';
 import { openRun, type RunReader } from './run/runReader.js';
 import type { RunConfig, Stage } from './run/runRecord.js';
 import { RunWriter } from './run/runWriter.js';
@@ -38,6 +39,7 @@ export interface TrainingOptions {
 /** A training that has all it needs: its repository, its policy, the lock, and its run directory. */
 export interface Training {
   readonly runId: string;
+  readonly stateFolder: string;
   readonly paths: RunPaths;
   /**
    * Trains to the end and records it, also where it fails or is stopped. Throws what made it fail; where it was stopped
@@ -77,7 +79,13 @@ export async function openTraining(options: TrainingOptions): Promise<Training> 
     const writer = new RunWriter(reader.paths, options.onChanged);
     cleanups.push(() => writer.close());
     const run = new TrainingRun(environment, policy, reference, config, reader, writer, control);
-    return { runId, paths: reader.paths, run: () => run.run(earlier !== null), dispose };
+    return {
+      runId,
+      stateFolder: environment.stateFolder,
+      paths: reader.paths,
+      run: () => run.run(earlier !== null),
+      dispose,
+    };
   } catch (error) {
     await dispose();
     throw error;
@@ -127,7 +135,7 @@ class TrainingRun {
   ) {
     this.settings = config.settings;
     this.arena = environmentArena(environment, config.settings);
-    control.onPauseChanged = (paused) => writer.event({ type: paused ? 'paused' : 'resumed' });
+    control.onPauseChanged = (paused) => this.recordPause(paused);
   }
 
   async run(resumed: boolean): Promise<void> {
@@ -287,6 +295,14 @@ class TrainingRun {
       }
     } catch {
       // The disk may be what failed; the first error is the one to tell.
+    }
+  }
+
+  private recordPause(paused: boolean): void {
+    try {
+      this.writer.event({ type: paused ? 'paused' : 'resumed' });
+    } catch {
+      // A disk that fails will fail the next trajectory too, and there it ends the run.
     }
   }
 

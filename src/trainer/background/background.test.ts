@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { latestCheckpoint } from '../run/checkpoints.js';
@@ -7,7 +9,25 @@ import { listRuns, openRun, type RunReader } from '../run/runReader.js';
 import type { RunEvent } from '../run/runRecord.js';
 import type { Settings } from '../run/settings.js';
 import { createTinyWorld, type TinyWorld } from '../tinyRun.testing.js';
+import { readProcessRecord } from './processRecord.js';
 import { connectToRun, startTraining, type TrainingHandle } from './client.js';
+
+/** Mounting a small file system takes the superuser, and not every container lets it. */
+const mount = (...argv: string[]) => execFileSync(argv[0], argv.slice(1), { stdio: 'pipe' });
+function tryMount(): boolean {
+  if (process.platform !== 'linux') return false;
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'whetstone-mount-'));
+  try {
+    mount('mount', '-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', folder);
+    mount('umount', folder);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+const canMount = tryMount();
 
 const backgroundPath = path.resolve('dist/background.cjs');
 let world: TinyWorld;
@@ -116,8 +136,10 @@ describe('a training in the background', () => {
     ];
     let started = await start();
     let kills = 0;
+    const sockets: string[] = [];
     for (const moment of moments) {
       if (!(await happened(started, moment))) break;
+      sockets.push((await readProcessRecord(started.handle.runFolder))!.socket);
       await kill(started.handle);
       kills++;
       started = await start({ resume: started.handle.runId });
@@ -127,6 +149,9 @@ describe('a training in the background', () => {
     expect(await handle.exited).toMatchObject({ status: 'completed' });
     expect(await finalWeights(run)).toEqual(await finalWeights(undisturbed));
     expect(await findings(run)).toEqual(await findings(undisturbed));
+    // No socket, no worktree is left of the killed ones.
+    expect(sockets.filter((socket) => existsSync(socket))).toEqual([]);
+    expect(readdirSync(path.join(world.stateFolder, 'worktrees'))).toEqual([]);
     // What was recorded is never played again.
     const lines = readFileSync(run.paths.trajectories, 'utf8').trimEnd().split('\n');
     const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
@@ -193,4 +218,32 @@ describe('a training in the background', () => {
     expect(await handle.exited).toMatchObject({ status: 'stopped' });
     expect((await run.summary()).status).toBe('stopped');
   }, 120_000);
+
+  it.skipIf(!canMount)(
+    'tells a full disk in one line, of whichever file, and goes on once there is room',
+    async () => {
+      const runs = path.join(world.stateFolder, 'runs');
+      const expected = await finalWeights(undisturbed);
+      // The smaller one has no room for the trajectories, the larger one none for a checkpoint.
+      for (const size of ['40k', '200k']) {
+        mount('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', runs);
+        try {
+          const { handle, run } = await start();
+          const end = await handle.exited;
+          expect(end).toMatchObject({ status: 'failed', errorKind: 'bad-input' });
+          expect(end.message).toMatch(/disk full/);
+          expect(end.message).not.toContain('\n');
+          handle.dispose();
+          mount('mount', '-o', 'remount,size=8m', runs);
+          const resumed = await start({ resume: run.id });
+          expect(await resumed.handle.exited).toMatchObject({ status: 'completed' });
+          expect(await finalWeights(run)).toEqual(expected);
+        } finally {
+          handles = [];
+          mount('umount', runs);
+        }
+      }
+    },
+    240_000,
+  );
 });

@@ -1,16 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { failed, infrastructure, WhetstoneError, type ErrorKind } from '../../trajectory/errors.js';
+import { cancelled, failed, infrastructure, WhetstoneError, type ErrorKind } from '../../trajectory/errors.js';
 import { openRun, type RunReader } from '../run/runReader.js';
 import { runPaths } from '../run/runDirectory.js';
 import type { RunStatus } from '../run/runRecord.js';
 import { readLines } from './lines.js';
+import { readProcessRecord } from './processRecord.js';
 import {
-  processRecordSchema,
   serverMessageSchema,
   startReportSchema,
   type ClientMessage,
@@ -58,6 +57,7 @@ const answerMilliseconds = 60_000;
  */
 export async function startTraining(options: StartOptions, signal?: AbortSignal): Promise<TrainingHandle> {
   const { backgroundPath = bundleBesideThis(), ...request } = options;
+  if (signal?.aborted) throw cancelled();
   const detached = request.owner === 'detached';
   const child = spawn(process.execPath, [backgroundPath], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -123,14 +123,6 @@ function startReport(child: ChildProcess): Promise<StartReport> {
   });
 }
 
-async function readProcessRecord(runFolder: string): Promise<ProcessRecord | null> {
-  try {
-    return processRecordSchema.parse(JSON.parse(await readFile(runPaths(runFolder).process, 'utf8')));
-  } catch {
-    return null;
-  }
-}
-
 /** Connects and shows the token; null where nobody (or somebody else) answers. */
 function connect(record: ProcessRecord): Promise<net.Socket | null> {
   return new Promise((resolve) => {
@@ -163,8 +155,13 @@ function handleOf(
 ): TrainingHandle {
   const run = openRun(stateFolder, runId);
   const listeners = new Set<() => void>();
+  let lastWord: TrainingEnd | null = null;
   readLines(socket, (line) => {
-    if (parseServerMessage(line)?.type === 'changed') for (const listener of [...listeners]) listener();
+    const message = parseServerMessage(line);
+    if (message?.type === 'changed') for (const listener of [...listeners]) listener();
+    if (message?.type === 'ended') {
+      lastWord = { status: 'failed', message: message.message, errorKind: message.errorKind };
+    }
   });
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   const ended =
@@ -184,6 +181,8 @@ function handleOf(
     },
     exited: ended
       .then(() => endOf(run))
+      // What the record could not take was said here; it counts unless the record says how it ended.
+      .then((end) => (end.status === 'interrupted' && lastWord !== null ? lastWord : end))
       .catch((error: Error): TrainingEnd => ({ status: 'failed', message: error.message })),
     dispose() {
       listeners.clear();

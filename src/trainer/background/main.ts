@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { WhetstoneError } from '../../trajectory/errors.js';
 import { RunControl } from '../run/runControl.js';
+import { forgetDeadProcesses } from './processRecord.js';
 import { writeFileAtomically } from '../run/storage.js';
 import { openTraining, type Training } from '../train.js';
 import { trainingRequestSchema, type StartReport, type TrainingRequest } from './protocol.js';
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
   try {
     const request = await readRequest(stop);
     training = await openTraining({ ...request, control, onChanged: () => server?.changed() });
+    await forgetDeadProcesses(training.stateFolder);
     logTo(training.paths.log);
     server = await startServer(training.runId, {
       stop,
@@ -50,12 +52,16 @@ async function main(): Promise<void> {
   } catch (error) {
     exitCode = 1;
     process.stderr.write(`${new Date().toISOString()} ${(error as Error).stack}\n`);
+    const { kind: errorKind, message, remedy } = refusal(error);
+    server.failed({ errorKind, message: `${message} ${remedy}`.trim() });
   }
   await training.dispose();
   await rm(training.paths.process, { force: true });
   await server.close();
   process.exit(exitCode);
 }
+
+type Refusal = Extract<StartReport, { type: 'refused' }>;
 
 /** The first line of standard input; afterwards, where the owner holds on to this process, its end is a wish to stop. */
 async function readRequest(stop: () => void): Promise<TrainingRequest> {
@@ -82,7 +88,7 @@ function report(startReport: StartReport): void {
   fs.writeSync(1, `${JSON.stringify(startReport)}\n`);
 }
 
-function refusal(error: unknown): StartReport {
+function refusal(error: unknown): Refusal {
   if (error instanceof WhetstoneError) {
     return { type: 'refused', kind: error.kind, message: error.message, remedy: error.remedy };
   }

@@ -19,6 +19,8 @@ export const serverMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('welcome'), runId: z.string(), pid: z.int() }),
   z.object({ type: z.literal('changed') }),
   z.object({ type: z.literal('error'), message: z.string() }),
+  /** The last word, for the case that the record cannot take it (the disk is full). */
+  z.object({ type: z.literal('ended'), message: z.string(), errorKind: errorKindSchema }),
 ]);
 export type ServerMessage = z.infer<typeof serverMessageSchema>;
 

@@ -3,6 +3,7 @@ import { chmod, rm } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import type { ErrorKind } from '../../trajectory/errors.js';
 import { readLines } from './lines.js';
 import { clientMessageSchema, type ProcessRecord, type ServerMessage } from './protocol.js';
 
@@ -18,6 +19,8 @@ export interface BackgroundServer {
   readonly record: ProcessRecord;
   /** Tells every client that something new was written; calls close together are one message. */
   changed(): void;
+  /** Tells every client why the training failed. */
+  failed(error: { message: string; errorKind: ErrorKind }): void;
   close(): Promise<void>;
 }
 
@@ -67,6 +70,9 @@ export async function startServer(runId: string, wishes: Wishes): Promise<Backgr
     record: { pid: process.pid, startedAt: new Date().toISOString(), socket, token },
     changed() {
       nudge ??= setTimeout(tellAll, Math.max(0, lastNudge + nudgeMilliseconds - performance.now()));
+    },
+    failed(error) {
+      for (const connection of welcomed) send(connection, { type: 'ended', ...error });
     },
     async close() {
       if (nudge !== null) clearTimeout(nudge);

@@ -10,7 +10,7 @@ import type { RunConfig, RunEvent, RunStatus, RunSummary, Stage, TrajectoryHeade
 import { learnedLineSchema, runConfigSchema, runEventSchema, type LearnedLine } from './runSchemas.js';
 import { readTokenBlock } from './tokenFile.js';
 import { headerOf, restoreTrajectory, trajectoryLineSchema } from './trajectoryLine.js';
-import { trainLockHolder } from './trainLock.js';
+import { trainLockHolder } from './trainLockHolder.js';
 
 /** The runs of a repository, newest first. A folder without a readable config is no run and left out. */
 export async function listRuns(stateFolder: string): Promise<RunSummary[]> {

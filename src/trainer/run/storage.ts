@@ -1,6 +1,5 @@
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { badInput } from '../../trajectory/errors.js';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 
 const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ENOSPC: ['disk full', 'Free some space, then resume the run.'],
@@ -10,9 +9,13 @@ const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>
   EROFS: ['the file system is read-only', 'Move the repository to a writable place.'],
 };
 
-/** Turns an error of the file system that the user can mend into a bad-input error of one line; others stay as they are. */
+/**
+ * Turns an error of the file system that the user can mend, or one that it caused, into a bad-input error of one line;
+ * others stay as they are.
+ */
 export function storageError(error: unknown, file: string): unknown {
-  const code = (error as NodeJS.ErrnoException | null)?.code;
+  const cause = error instanceof WhetstoneError ? error.cause : error;
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code;
   const known = code === undefined ? undefined : remedies[code];
   return known === undefined ? error : badInput(`${file}: ${known[0]} (${code}).`, known[1], error);
 }
@@ -26,17 +29,6 @@ export async function writeFileAtomically(file: string, content: string): Promis
   } catch (error) {
     await rm(temporary, { force: true });
     throw storageError(error, file);
-  }
-}
-
-/** `.whetstone/` with its `.gitignore` of `*`, so that git never sees what is inside. */
-export async function createStateFolder(stateFolder: string): Promise<void> {
-  const ignore = path.join(stateFolder, '.gitignore');
-  try {
-    await mkdir(stateFolder, { recursive: true });
-    await writeFile(ignore, '*\n');
-  } catch (error) {
-    throw storageError(error, ignore);
   }
 }
 

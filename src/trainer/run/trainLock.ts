@@ -1,12 +1,10 @@
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import { ensureStateFolder } from '../../env/repo/stateFolder.js';
 import { badInput } from '../../trajectory/errors.js';
 import { processIdentity } from './processIdentity.js';
-import { createStateFolder, storageError } from './storage.js';
-
-const holderSchema = z.object({ pid: z.int(), identity: z.string(), runId: z.string(), nonce: z.string() });
-type Holder = z.infer<typeof holderSchema>;
+import { storageError } from './storage.js';
+import { lives, lockFile, readHolder, type LockHolder } from './trainLockHolder.js';
 
 /** Holds `.whetstone/train.lock`: one training at a time in a repository. */
 export interface TrainLock {
@@ -18,16 +16,16 @@ export interface TrainLock {
  * whose pid now belongs to another process) is taken over.
  */
 export async function acquireTrainLock(stateFolder: string, runId: string): Promise<TrainLock> {
-  const file = path.join(stateFolder, 'train.lock');
+  const file = lockFile(stateFolder);
   const identity = await processIdentity(process.pid);
-  const mine: Holder = {
+  const mine: LockHolder = {
     pid: process.pid,
     identity: identity ?? 'alive',
     runId,
     nonce: `${process.pid}-${Date.now()}-${Math.random().toString(36).slice(2)}`,
   };
   const draft = `${file}.${mine.nonce}`;
-  await createStateFolder(stateFolder);
+  await ensureStateFolder(path.dirname(stateFolder), stateFolder);
   try {
     await writeFile(draft, JSON.stringify(mine));
     while (!(await linked(draft, file))) await evictDeadHolder(file, `${draft}.stale`);
@@ -41,12 +39,6 @@ export async function acquireTrainLock(stateFolder: string, runId: string): Prom
       if ((await readHolder(file))?.nonce === mine.nonce) await rm(file, { force: true });
     },
   };
-}
-
-/** Who holds the lock at this moment; null where nobody who lives does. */
-export async function trainLockHolder(stateFolder: string): Promise<{ pid: number; runId: string } | null> {
-  const holder = await readHolder(path.join(stateFolder, 'train.lock'));
-  return holder !== null && (await lives(holder)) ? { pid: holder.pid, runId: holder.runId } : null;
 }
 
 /** A link appears whole or not at all, so a reader never finds a lock without its holder. */
@@ -78,16 +70,4 @@ async function evictDeadHolder(file: string, aside: string): Promise<void> {
   const evicted = await readHolder(aside);
   if (evicted !== null && evicted.nonce !== holder?.nonce) await linked(aside, file);
   await rm(aside, { force: true });
-}
-
-async function lives(holder: Holder): Promise<boolean> {
-  return (await processIdentity(holder.pid)) === holder.identity;
-}
-
-async function readHolder(file: string): Promise<Holder | null> {
-  try {
-    return holderSchema.parse(JSON.parse(await readFile(file, 'utf8')));
-  } catch {
-    return null;
-  }
 }

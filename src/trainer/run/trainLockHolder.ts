@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { processIdentity } from './processIdentity.js';
+
+const holderSchema = z.object({ pid: z.int(), identity: z.string(), runId: z.string(), nonce: z.string() });
+/** What is written in `.whetstone/train.lock`. */
+export type LockHolder = z.infer<typeof holderSchema>;
+
+export const lockFile = (stateFolder: string) => path.join(stateFolder, 'train.lock');
+
+/** Who holds the lock at this moment; null where nobody who lives does. */
+export async function trainLockHolder(stateFolder: string): Promise<{ pid: number; runId: string } | null> {
+  const holder = await readHolder(lockFile(stateFolder));
+  return holder !== null && (await lives(holder)) ? { pid: holder.pid, runId: holder.runId } : null;
+}
+
+export async function lives(holder: LockHolder): Promise<boolean> {
+  return (await processIdentity(holder.pid)) === holder.identity;
+}
+
+export async function readHolder(file: string): Promise<LockHolder | null> {
+  try {
+    return holderSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return null;
+  }
+}
