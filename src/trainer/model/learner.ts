@@ -37,7 +37,8 @@ export interface LlamaLearner extends Learner {
 
 const optimizerFile = 'optimizer.safetensors';
 const deterministicThreads = 2;
-const mostMicroBatchTokens = 4096;
+/** On the CPU smaller tensors stay in the caches: 2,048 tokens cost 12 % less than 4,096. A GPU wants large ones. */
+const mostMicroBatchTokens = { cpu: 2048, webgpu: 4096 } as const;
 /** Bytes of what a micro-batch keeps for its backward pass. */
 const activationBudget = 2 ** 30;
 /** Logits of one micro-batch, in numbers: a few tensors of this size live at once. */
@@ -63,7 +64,7 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     const threads = options.threads ?? (deterministic ? deterministicThreads : availableParallelism());
     this.session = new LearnerSession(config, this.parameters, { device, threads });
     this.limits = {
-      tokens: options.microBatchTokens ?? microBatchTokens(config),
+      tokens: options.microBatchTokens ?? microBatchTokens(config, device),
       targets: Math.max(64, Math.floor(logitBudget / config.vocabularySize)),
       multiple: 64,
       maxPositions: config.maxPositions,
@@ -151,9 +152,10 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
 }
 
 /** As many tokens as the activations' budget holds, counted for rows of 512: about a dozen states of a layer are kept. */
-function microBatchTokens({ layers, hiddenSize, intermediateSize, heads }: LlamaConfig): number {
+function microBatchTokens(config: LlamaConfig, device: LearnerDevice): number {
+  const { layers, hiddenSize, intermediateSize, heads } = config;
   const bytes = 4 * layers * (14 * hiddenSize + 5 * intermediateSize + 512 * heads);
-  return Math.max(64, Math.min(mostMicroBatchTokens, Math.floor(activationBudget / bytes)));
+  return Math.max(64, Math.min(mostMicroBatchTokens[device], Math.floor(activationBudget / bytes)));
 }
 
 const firstMoment = (name: string) => `first_moment.${name}`;
