@@ -317,9 +317,11 @@ describe('opening', () => {
     await writeFiles(folder, {
       '.whetstone/worktrees/999999999-1/tree/a.txt': 'a',
       [`.whetstone/worktrees/${process.ppid}-1/tree/a.txt`]: 'a',
+      '.whetstone/cache/trees/abc.999999999-x/a.txt': 'a',
     });
     await inEnvironment(folder, sandboxes[0], async (environment) => {
       expect(await readdir(path.join(environment.stateFolder, 'worktrees'))).toEqual([`${process.ppid}-1`]);
+      expect(await readdir(path.join(environment.stateFolder, 'cache', 'trees'))).toHaveLength(1);
     });
   });
 

@@ -11,7 +11,7 @@ import type { Toolchain } from './sandbox/toolchain.js';
 import { detectRunner } from './testing/detectRunner.js';
 import type { DetectedRunner } from './testing/testRunner.js';
 import { EpisodeWorkspace } from './workspace/episodeWorkspace.js';
-import { sweepWorktrees, worktreesFolder } from './workspace/sweepWorktrees.js';
+import { sweepLeftovers, worktreesFolder } from './workspace/stateFolders.js';
 import { Templates } from './workspace/templates.js';
 import type { FileChange, Workspace } from './workspace/workspace.js';
 
@@ -36,7 +36,7 @@ export async function openEnvironment(options: OpenOptions): Promise<RepositoryE
   const janitor = new Janitor();
   janitor.start(options.janitorScript);
   try {
-    await sweepWorktrees(repository.stateFolder);
+    await sweepLeftovers(repository.stateFolder);
     const { sandbox, toolchain } = await probeSandbox(options.sandbox, {
       repoRoot: repository.root,
       stateFolder: repository.stateFolder,

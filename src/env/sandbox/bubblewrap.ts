@@ -6,6 +6,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { infrastructure } from '../../trajectory/errors.js';
 import { commandEnvironment, withJoinedOutput } from './commandEnvironment.js';
+import type { Janitor } from './janitorClient.js';
+import { killTree, markerVariable } from './processTree.js';
 import { runBounded } from './runBounded.js';
 import type { Mount, Sandbox, SandboxCommand, SandboxResult, SandboxView } from './sandbox.js';
 import { isInside, type Toolchain } from './toolchain.js';
@@ -31,6 +33,7 @@ export class Bubblewrap implements Sandbox {
     private readonly toolchain: Toolchain,
     private readonly limitsTemporary: boolean,
     private readonly stateFolder: string,
+    private readonly janitor: Janitor,
   ) {}
 
   async run(view: SandboxView, command: SandboxCommand): Promise<SandboxResult> {
@@ -50,14 +53,21 @@ export class Bubblewrap implements Sandbox {
       temporary: '/tmp',
       extra: { ...this.toolchain.env, ...command.env },
     });
+    // bubblewrap ends with its owner, but for the moment before it has asked the kernel for that: hence the janitor.
+    const marker = randomUUID();
+    this.janitor.addCommand(marker);
     const { result, status } = await runBounded({
       argv,
       cwd: '/',
-      env,
+      env: { ...env, [markerVariable]: marker },
       limits: command,
       statusStream: true,
-      killTree: async (pid, soFar) => kill(innerPid(soFar) ?? pid),
-    });
+      onStart: (pid) => this.janitor.setGroup(marker, pid),
+      killTree: (pid, soFar) => {
+        const inner = innerPid(soFar);
+        return inner === null ? killTree(pid, marker) : kill(inner);
+      },
+    }).finally(() => this.janitor.removeCommand(marker));
     // Without an exit code bubblewrap itself failed, or was killed by us before it had begun.
     if (result.outcome === 'exited' && result.exitCode !== null && !/"exit-code"/.test(status)) {
       const reason = result.output.trim().split('\n').pop() ?? '';
@@ -84,7 +94,17 @@ export class Bubblewrap implements Sandbox {
     bind('--bind', [{ source: view.worktree, target: view.mountPath }]);
     bind('--ro-bind', view.readOnly);
     bind('--bind', view.writable);
-    list.push('--unshare-all', '--cap-drop', 'ALL', '--hostname', 'whetstone', '--die-with-parent', '--new-session');
+    list.push(
+      '--unsetenv',
+      markerVariable,
+      '--unshare-all',
+      '--cap-drop',
+      'ALL',
+      '--hostname',
+      'whetstone',
+      '--die-with-parent',
+      '--new-session',
+    );
     return list;
   }
 }
@@ -136,7 +156,7 @@ const innerPid = (status: string) => {
   return match ? Number(match[1]) : null;
 };
 
-function kill(pid: number): void {
+async function kill(pid: number): Promise<void> {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

@@ -1,14 +1,17 @@
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { killTree } from './processTree.js';
 import { removeFolder } from './removeFolder.js';
 
 /**
  * A process of its own that outlives its owner by a moment. It reads lines from its owner through a pipe; when the pipe
- * ends (the owner ended, be it by kill -9) it kills the process groups and deletes the folders that are still noted.
- * Lines: `folder <JSON string>`, `unfolder <JSON string>`, `group <pid> <marker>`, `ungroup <pid>`.
+ * ends (the owner ended, be it by kill -9) it ends the commands and deletes the folders that are still noted.
+ * Lines: `folder <JSON string>`, `unfolder <JSON string>`, `command <marker>` before a command is started,
+ * `group <marker> <pid>` once it was, `uncommand <marker>`.
  */
 const folders = new Set<string>();
-const groups = new Map<number, string>();
+/** The marker in each command's environment, and its process group (0 where it is not known yet). */
+const commands = new Map<string, number>();
 
 // Ctrl-C goes to the whole terminal: the janitor must outlive it, and ends with the pipe.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
@@ -19,15 +22,20 @@ lines.on('line', (line) => {
   const argument = rest.join(' ');
   if (verb === 'folder') folders.add(JSON.parse(argument) as string);
   if (verb === 'unfolder') folders.delete(JSON.parse(argument) as string);
-  if (verb === 'group') groups.set(Number(rest[0]), rest[1]);
-  if (verb === 'ungroup') groups.delete(Number(rest[0]));
+  if (verb === 'command') commands.set(rest[0], 0);
+  if (verb === 'group' && commands.has(rest[0])) commands.set(rest[0], Number(rest[1]));
+  if (verb === 'uncommand') commands.delete(rest[0]);
 });
 lines.on('close', () => {
   void cleanUp();
 });
 
 async function cleanUp(): Promise<void> {
-  for (const [pid, marker] of groups) await killTree(pid, marker);
+  // A command that the owner was just starting shows its marker only a moment later.
+  for (const waitMs of commands.size > 0 ? [0, 200, 500] : []) {
+    await sleep(waitMs);
+    for (const [marker, pid] of commands) await killTree(pid, marker);
+  }
   for (const folder of folders) await removeFolder(folder).catch(() => undefined);
   process.exit(0);
 }

@@ -50,11 +50,15 @@ export class Janitor {
   removeFolder(folder: string): void {
     this.tell(`unfolder ${JSON.stringify(folder)}`);
   }
-  addGroup(pid: number, marker: string): void {
-    this.tell(`group ${pid} ${marker}`);
+  /** To be called before a command is started: `marker` will stand in the environment of its processes. */
+  addCommand(marker: string): void {
+    this.tell(`command ${marker}`);
   }
-  removeGroup(pid: number): void {
-    this.tell(`ungroup ${pid}`);
+  setGroup(marker: string, pid: number): void {
+    this.tell(`group ${marker} ${pid}`);
+  }
+  removeCommand(marker: string): void {
+    this.tell(`uncommand ${marker}`);
   }
 
   private tell(line: string): void {

@@ -19,5 +19,5 @@ export async function probeSandbox(
   if (choice === 'unconfined') return { sandbox: new Unconfined(toolchain, options.janitor), toolchain };
   const missing = await bubblewrapProblem();
   if (missing) throw badInput(missing.problem, missing.remedy);
-  return { sandbox: new Bubblewrap(toolchain, await supportsSize(), options.stateFolder), toolchain };
+  return { sandbox: new Bubblewrap(toolchain, await supportsSize(), options.stateFolder, options.janitor), toolchain };
 }

@@ -20,17 +20,19 @@ export async function residentBytes(pid: number): Promise<number> {
 }
 
 /**
- * Kills the process group of `pid`, every descendant that can still be found, and (on Linux) every process that carries
+ * Kills the process group of `pid` (0 where it is not known), every descendant that can still be found, and (on Linux) every process that carries
  * the marker in its environment: those are the ones that left the group and were adopted by init. Best effort elsewhere.
  */
 export async function killTree(pid: number, marker: string): Promise<void> {
   if (process.platform === 'win32') {
-    await run('taskkill', ['/T', '/F', '/PID', String(pid)]).catch(() => undefined);
+    if (pid !== 0) await run('taskkill', ['/T', '/F', '/PID', String(pid)]).catch(() => undefined);
     return;
   }
-  const below = descendants(pid, await processes());
-  kill(-pid);
-  for (const entry of below) kill(entry.pid);
+  if (pid !== 0) {
+    const below = descendants(pid, await processes());
+    kill(-pid);
+    for (const entry of below) kill(entry.pid);
+  }
   // A process may fork between the look and the kill, so look until nothing is left.
   for (let round = 0; round < 20; round += 1) {
     const marked = await processesWithMarker(marker);

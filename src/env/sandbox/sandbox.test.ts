@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -7,6 +7,7 @@ import { buildJanitor, TemporaryFolders } from '../fixtureRepository.testing.js'
 import { bubblewrapProblem } from './bubblewrap.js';
 import { Janitor } from './janitorClient.js';
 import { probeSandbox } from './probeSandbox.js';
+import { runningWith } from './runningWith.testing.js';
 import type { Sandbox, SandboxCommand, SandboxKind, SandboxView } from './sandbox.js';
 
 const temporary = new TemporaryFolders();
@@ -44,18 +45,6 @@ const shell = (text: string, options: Partial<SandboxCommand> = {}): SandboxComm
   maxOutputBytes: 10_000,
   ...options,
 });
-
-/** Commands of this machine whose arguments hold the words. */
-const running = (words: string) =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(words);
-      } catch {
-        return false;
-      }
-    });
 
 describe.each(kinds)('a command in the sandbox %s', (kind) => {
   let room: Room;
@@ -98,18 +87,18 @@ describe.each(kinds)('a command in the sandbox %s', (kind) => {
   });
 
   it('is ended in time, with children that left its group and its session', async () => {
-    const mark = `31415.${kind.length}${process.pid}`;
+    const mark = `31415.${kinds.indexOf(kind)}${process.pid}`;
     const escape = `setsid sh -c 'setsid sleep ${mark} & setsid sleep ${mark} &' ; sleep ${mark}`;
     const result = await run(shell(`echo before; ${escape}`, { timeoutMs: 1500 }));
     expect(result).toMatchObject({ outcome: 'timed-out', exitCode: null, output: 'before\n' });
-    expect(running(mark)).toEqual([]);
+    expect(runningWith(mark)).toEqual([]);
   });
 
   it('leaves no child behind when it ends by itself, and does not wait for one that holds the output open', async () => {
-    const mark = `27182.${kind.length}${process.pid}`;
+    const mark = `27182.${kinds.indexOf(kind)}${process.pid}`;
     const result = await run(shell(`setsid sleep ${mark} & echo done`));
     expect(result).toMatchObject({ outcome: 'exited', exitCode: 0, output: 'done\n' });
-    expect(running(mark)).toEqual([]);
+    expect(runningWith(mark)).toEqual([]);
   });
 
   it('is bounded in what it prints, and keeps the beginning and the end', async () => {
@@ -127,11 +116,11 @@ describe.each(kinds)('a command in the sandbox %s', (kind) => {
 
   it('is cancelled by its signal', async () => {
     const abort = new AbortController();
-    const mark = `16180.${kind.length}${process.pid}`;
+    const mark = `16180.${kinds.indexOf(kind)}${process.pid}`;
     const promise = run(shell(`sleep ${mark}`, { signal: abort.signal }));
     setTimeout(() => abort.abort(), 300);
     expect((await promise).outcome).toBe('cancelled');
-    expect(running(mark)).toEqual([]);
+    expect(runningWith(mark)).toEqual([]);
     expect((await run(shell('true', { signal: abort.signal }))).outcome).toBe('cancelled');
   });
 

@@ -24,7 +24,7 @@ export class Unconfined implements Sandbox {
   async run(view: SandboxView, command: SandboxCommand): Promise<SandboxResult> {
     const scratch = await mkdtemp(path.join(path.dirname(view.worktree), 'scratch-'));
     const marker = randomUUID();
-    let group = 0;
+    this.janitor.addCommand(marker);
     try {
       const { result } = await runBounded({
         argv: withJoinedOutput(command.argv),
@@ -42,16 +42,13 @@ export class Unconfined implements Sandbox {
           },
         }),
         limits: command,
-        onStart: (pid) => {
-          group = pid;
-          this.janitor.addGroup(pid, marker);
-        },
+        onStart: (pid) => this.janitor.setGroup(marker, pid),
         killTree: (pid) => killTree(pid, marker),
         sweep: (pid) => killTree(pid, marker),
       });
       return result;
     } finally {
-      if (group !== 0) this.janitor.removeGroup(group);
+      this.janitor.removeCommand(marker);
       await rm(scratch, { recursive: true, force: true, maxRetries: 3 });
     }
   }

@@ -24,6 +24,9 @@ export async function detectRunner(
       `The tests run with ${other}, which Whetstone does not drive yet.`,
       'It drives node:test and pytest.',
     );
+  if (!programs.node && (await new NodeTest('node').detect(tree))) {
+    throw badInput('The tests run with node:test, and no Node was found.', 'Put Node 20 or newer on PATH.');
+  }
   if (!programs.python && (await new Pytest('python3').detect(tree))) {
     throw badInput('The tests run with pytest, and no Python was found.', 'Put Python 3 with pytest on PATH.');
   }

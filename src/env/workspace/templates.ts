@@ -6,6 +6,7 @@ import { explainFileError, git } from '../repo/git.js';
 import type { Repository } from '../repo/repository.js';
 import { removeFolder } from '../sandbox/removeFolder.js';
 import { copyTree } from './copyTree.js';
+import { templatesFolder } from './stateFolders.js';
 
 /** Changed whenever what lies in a template changes, so that older ones are not taken for current ones. */
 const layout = 1;
@@ -23,7 +24,7 @@ export class Templates {
   private readonly folder: string;
 
   constructor(private readonly repository: Repository) {
-    this.folder = path.join(repository.stateFolder, 'cache', 'trees');
+    this.folder = templatesFolder(repository.stateFolder);
   }
 
   /** Path of the template; never to be written. Those who ask at the same time for the same one share the making. */
