@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Trajectory } from '../trajectory/trajectory.js';
+import { learnStep } from './learnStep.js';
+import { loadPolicy, type Policy } from './loadPolicy.js';
+import { NodePath, trainingSequence } from './rollout/nodes.js';
+import { parseSettings } from './run/settings.js';
+import { writeTinyPolicy } from './tinyPolicy.testing.js';
+
+let root: string;
+let policy: Policy;
+const settings = parseSettings({ device: 'cpu', deterministic: true, learningRate: 1e-3, klCoefficient: 0 });
+beforeAll(async () => {
+  root = mkdtempSync(path.join(os.tmpdir(), 'whetstone-learn-'));
+  await writeTinyPolicy(root);
+  return () => rmSync(root, { recursive: true });
+});
+beforeEach(async () => {
+  policy = await loadPolicy({ ...settings, model: path.join(root, 'tiny policy') }, root);
+});
+afterEach(() => policy.dispose());
+
+/** A rollout of one turn. Its log-probabilities are made up: the learner scores it anew. */
+function rollout(sample: number, answer: string, reward: number | null): Trajectory {
+  const nodes = new NodePath();
+  nodes.addGiven({ role: 'user', content: 'add is wrong' }, policy.codec.encode('add is wrong'));
+  const tokenIds = policy.codec.encodeTurn(answer);
+  const message = policy.codec.parseTurn(tokenIds);
+  const logprobs = new Float32Array(tokenIds.length).fill(-1);
+  nodes.addSampled(message, { tokenIds, logprobs, entropies: logprobs.map(() => 1), finishReason: 'stop' });
+  nodes.addGiven({ role: 'tool', toolCallId: '1', name: 'run', content: 'ok' }, policy.codec.encode('ok'));
+  const counts = { turns: 1, toolCalls: {}, malformedCalls: 0, unknownTools: 1, invalidArguments: 0, validCalls: 3 };
+  return {
+    id: `step-000001/task/${sample}`,
+    kind: 'rollout',
+    step: 1,
+    taskId: 'task',
+    split: 'train',
+    sample,
+    seed: 1,
+    temperature: 1,
+    policyStep: 0,
+    sandbox: 'bubblewrap',
+    nodes: nodes.nodes,
+    stopReason: 'submitted',
+    infrastructureError: reward === null ? 'No space.' : null,
+    grade: reward === null ? null : { reward, resolved: reward === 1, components: {}, tests: [], files: [] },
+    patch: '',
+    statistics: { ...counts, sampledTokens: nodes.sampledTokens, totalTokens: nodes.tokens, seconds: 1 },
+  };
+}
+
+async function meanLogprob(trajectory: Trajectory): Promise<number> {
+  const [{ logprobs }] = await policy.learner.score([trainingSequence(trajectory)], 1);
+  const own = [...logprobs].filter((value) => !Number.isNaN(value));
+  return own.reduce((sum, value) => sum + value, 0) / own.length;
+}
+
+describe('a step of learning', () => {
+  it('makes the better answer likelier and the worse one less likely', async () => {
+    const [good, bad] = [rollout(0, 'yes, yes', 1), rollout(1, 'no!', 0)];
+    const before = [await meanLogprob(good), await meanLogprob(bad)];
+    const { metrics, advantages } = await learnStep(policy.learner, null, [[good, bad]], settings, 1);
+    expect(await meanLogprob(good)).toBeGreaterThan(before[0]);
+    expect(await meanLogprob(bad)).toBeLessThan(before[1]);
+    expect(advantages[0][0]).toBeGreaterThan(0);
+    expect(advantages[0][1]).toBe(-advantages[0][0]);
+    expect(metrics).toMatchObject({ reward: 0.5, success: 0.5, frac_reward_zero_std: 0, 'updates/skipped': 0 });
+    expect(metrics).toMatchObject({ 'tools/call_frequency': 4, 'tools/failure_frequency': 0.25, 'ratio/mean': 1 });
+    expect(metrics.grad_norm).toBeGreaterThan(0);
+    expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
+  });
+
+  it('leaves the weights bit for bit where all rewards of each group are equal, the KL term included', async () => {
+    const reference = await policy.openReference();
+    // Away from the reference, so that a KL term would pull.
+    const group = [rollout(0, 'yes, yes', 1), rollout(1, 'no!', 0)];
+    const pulling = { ...settings, klCoefficient: 1 };
+    await learnStep(policy.learner, reference, [group], pulling, 1);
+    const before = await policy.learner.score(group.map(trainingSequence), 1);
+    const equal = [rollout(0, 'yes, yes', 0.5), rollout(1, 'no!', 0.5)];
+    const { metrics, learned } = await learnStep(policy.learner, reference, [equal], pulling, 2);
+    expect(await policy.learner.score(group.map(trainingSequence), 1)).toEqual(before);
+    expect(metrics.kl).toBeGreaterThan(0);
+    expect(metrics).toMatchObject({ grad_norm: 0, frac_reward_zero_std: 1 });
+    for (const { coefficients } of learned) expect(coefficients.every((value) => value === 0)).toBe(true);
+    await reference.dispose();
+  });
+
+  it('learns nothing from a rollout that the machine failed, and is not misled by it', async () => {
+    const group = [rollout(0, 'yes, yes', 1), rollout(1, 'no!', 0)];
+    const { advantages: without } = await learnStep(policy.learner, null, [group], settings, 1);
+    const failed = rollout(2, 'it failed', null);
+    const { advantages, learned, metrics } = await learnStep(policy.learner, null, [[...group, failed]], settings, 2);
+    expect(advantages[0]).toEqual([...without[0], 0]);
+    expect(learned.map(({ trajectoryId }) => trajectoryId)).not.toContain(failed.id);
+    expect(metrics['rollouts/infrastructure_failures']).toBe(1);
+  });
+
+  it('tells every token’s part: aligned with the trajectory, and nothing on tokens that were not sampled', async () => {
+    const group = [rollout(0, 'yes, yes', 1), rollout(1, 'no!', 0)];
+    const { learned } = await learnStep(policy.learner, null, [group], settings, 1);
+    group.forEach((trajectory, index) => {
+      const mask = trajectory.nodes.flatMap((node) => [...node.actionMask]);
+      const { advantages, coefficients, learnerLogprobs, referenceLogprobs } = learned[index];
+      expect(advantages).toHaveLength(mask.length);
+      mask.forEach((bit, t) => {
+        expect(advantages[t] !== 0).toBe(bit === 1);
+        expect(coefficients[t] !== 0).toBe(bit === 1);
+        expect(Number.isNaN(learnerLogprobs[t])).toBe(bit === 0);
+        expect(referenceLogprobs[t]).toBeNaN();
+      });
+      const sign = index === 0 ? -1 : 1;
+      expect(Math.sign(coefficients[mask.indexOf(1)])).toBe(sign);
+    });
+  });
+
+  it('clips from the second update on, where the ratio has left its range', async () => {
+    const group = [rollout(0, 'yes, yes', 1), rollout(1, 'no!', 0)];
+    const bold = { ...settings, iterations: 6, learningRate: 1e-2, clipLow: 0.05, clipHigh: 0.05 };
+    const { metrics } = await learnStep(policy.learner, null, [group], bold, 1);
+    expect(metrics['clip_ratio/region_mean']).toBeGreaterThan(0);
+    expect(metrics['ratio/mean']).not.toBe(1);
+  });
+
+  it('refuses a trajectory whose action mask is wrong', async () => {
+    const good = rollout(0, 'yes, yes', 1);
+    const bad = { ...good, nodes: good.nodes.map((node) => ({ ...node, actionMask: node.actionMask.map(() => 1) })) };
+    await expect(learnStep(policy.learner, null, [[bad, bad]], settings, 1)).rejects.toThrow(/action mask/);
+  });
+});
