@@ -8,12 +8,13 @@ import { Command, Scheme, settingsSection } from './contributions.js';
 import { Lifetime } from './lifetime.js';
 import { showError } from './messages.js';
 import { pickRepository, pickRun, pickTrajectory, pickTurn } from './pickers.js';
-import { runReplay } from './replay/replayProcess.js';
+import { withCancellableProgress } from './progress.js';
 import { runOf, type RunOf, type RunTreeNode } from './runs/runTree.js';
 import { isAlive } from './training/trainings.js';
 import { chooseTokenColours } from './trajectory/tokenDecorations.js';
 import { fromUriQuery, type TrajectoryAddress } from './trajectory/trajectoryAddress.js';
 import { trajectoryUri } from './trajectory/trajectoryDocuments.js';
+import { turnsOf } from './trajectory/turns.js';
 
 /** What a command may be called with: a node of the tree, the document of a trajectory, or nothing. */
 type Target = RunTreeNode | vscode.Uri | undefined;
@@ -104,18 +105,9 @@ async function replay(context: Context, target: Target, until?: number): Promise
   const { runId, trajectoryId, stateFolder } = address;
   const request = { cli: context.cli, repoRoot: path.dirname(stateFolder), runId, trajectoryId, until };
   const upTo = until === undefined ? '' : ` to turn ${until}`;
-  const result = await vscode.window.withProgress(
-    {
-      location: vscode.ProgressLocation.Notification,
-      title: `Replaying ${trajectoryId}${upTo} in a fresh worktree`,
-      cancellable: true,
-    },
-    (_, token) => {
-      const cancel = new AbortController();
-      token.onCancellationRequested(() => cancel.abort());
-      return runReplay(request, cancel.signal);
-    },
-  );
+  const { runReplay } = await import('./replay/replayProcess.js');
+  const title = `Replaying ${trajectoryId}${upTo} in a fresh worktree`;
+  const result = await withCancellableProgress(title, context.lifetime, (signal) => runReplay(request, signal));
   const uri = context.replays.add(`${trajectoryId}${upTo}`, result);
   await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.Beside, preview: false });
 }
@@ -124,10 +116,8 @@ async function replayToTurn(context: Context, target: Target, detail?: unknown):
   const address = addressOfTarget(target) ?? addressOfActiveEditor() ?? (await pickTrajectory(context.store));
   if (!address) return;
   const named = typeof detail === 'number' ? detail : target && 'turn' in target ? target.turn.number : undefined;
-  const { statistics } = await context.store
-    .reader(address.stateFolder, address.runId)
-    .trajectory(address.trajectoryId);
-  const turn = named ?? (await pickTurn(statistics.turns));
+  const reader = await context.store.reader(address.stateFolder, address.runId);
+  const turn = named ?? (await pickTurn(turnsOf(await reader.trajectory(address.trajectoryId)).length));
   if (turn !== undefined) await replay(context, trajectoryUri(address), turn);
 }
 

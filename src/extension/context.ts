@@ -12,6 +12,7 @@ import { TrajectoryDocuments } from './trajectory/trajectoryDocuments.js';
 
 /** What commands work with, for as long as the extension is active. */
 export interface Context {
+  readonly lifetime: Lifetime;
   readonly log: vscode.LogOutputChannel;
   readonly store: RunStore;
   readonly tree: RunsTree;
@@ -29,8 +30,9 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
   const trajectories = lifetime.add(
     new TrajectoryDocuments(store, path.join(extensionPath, 'media', 'embedded-policy')),
   );
-  lifetime.add(store.onDidChange(() => void updateContextKeys(store)));
+  lifetime.add(store.onDidChange(() => void updateContextKeys(store).catch((error) => log.error(String(error)))));
   return {
+    lifetime,
     log,
     store,
     tree: new RunsTree(store),

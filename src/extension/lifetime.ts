@@ -5,7 +5,10 @@ export class Lifetime implements Disposable {
   private readonly items = new Set<Disposable>();
   private ended = false;
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    private readonly parent?: Lifetime,
+  ) {}
 
   add<T extends Disposable>(item: T): T {
     if (this.ended) item.dispose();
@@ -13,8 +16,14 @@ export class Lifetime implements Disposable {
     return item;
   }
 
+  /** A shorter span inside of this one. */
+  child(name: string): Lifetime {
+    return this.add(new Lifetime(name, this));
+  }
+
   dispose(): void {
     this.ended = true;
+    this.parent?.items.delete(this);
     const items = [...this.items].reverse();
     this.items.clear();
     for (const item of items) item.dispose();

@@ -45,7 +45,7 @@ export async function pickTrajectory(store: RunStore): Promise<TrajectoryAddress
   const run = await pickRun(store, () => true, 'There is no run yet.');
   if (!run) return undefined;
   const { stateFolder } = run.repository;
-  const headers = await store.reader(stateFolder, run.summary.id).headers();
+  const headers = await (await store.reader(stateFolder, run.summary.id)).headers();
   if (headers.length === 0) throw badInput('This run has no trajectory yet.', 'Wait for its first rollouts.');
   const header = await pick('Trajectory', [...headers].reverse(), (candidate) => {
     const { icon, word } = outcomeOf(candidate);

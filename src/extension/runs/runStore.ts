@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import * as vscode from 'vscode';
-import { openRun, type RunReader } from '../../trainer/run/runReader.js';
 import { runsFolder } from '../../trainer/run/runDirectory.js';
+import type { RunReader } from '../../trainer/run/runReader.js';
 import { Lifetime } from '../lifetime.js';
 import { findRepositories, type Repository } from '../repositories.js';
 import type { RunOf } from './runTree.js';
@@ -12,10 +13,12 @@ const settleMilliseconds = 250;
 export class RunStore implements vscode.Disposable {
   private readonly lifetime = new Lifetime('run store');
   private readonly changed = this.lifetime.add(new vscode.EventEmitter<void>());
-  private readonly readers = new Map<string, RunReader>();
+  private readonly readers = new Map<string, Promise<RunReader>>();
+  /** Runs whose process is over, by their folder; nothing but a resume changes them. */
+  private readonly over = new Map<string, RunOf>();
   private found?: Promise<readonly Repository[]>;
   private listed?: Promise<readonly RunOf[]>;
-  private watchers = this.lifetime.add(new Lifetime('watchers'));
+  private watchers = this.lifetime.child('watchers');
   private settling?: NodeJS.Timeout;
 
   readonly onDidChange = this.changed.event;
@@ -37,10 +40,11 @@ export class RunStore implements vscode.Disposable {
   }
 
   /** A reader that remembers what it has read; throws bad-input where there is no such run. */
-  reader(stateFolder: string, runId: string): RunReader {
+  reader(stateFolder: string, runId: string): Promise<RunReader> {
     const key = JSON.stringify([stateFolder, runId]);
-    const reader = this.readers.get(key) ?? openRun(stateFolder, runId);
+    const reader = this.readers.get(key) ?? openReader(stateFolder, runId);
     this.readers.set(key, reader);
+    reader.catch(() => this.readers.delete(key));
     return reader;
   }
 
@@ -48,11 +52,13 @@ export class RunStore implements vscode.Disposable {
   refresh(): void {
     this.found = undefined;
     this.readers.clear();
+    this.over.clear();
     this.touch();
   }
 
-  /** Something was written: what was listed is stale. Many calls in a row make one event. */
-  touch(): void {
+  /** Something was written (to a run's folder): what was listed is stale. Many calls in a row make one event. */
+  touch(runFolder?: string): void {
+    if (runFolder !== undefined) this.over.delete(runFolder);
     this.listed = undefined;
     this.settling ??= setTimeout(() => {
       this.settling = undefined;
@@ -71,12 +77,12 @@ export class RunStore implements vscode.Disposable {
     const byRoot = new Map(lists.flat().map((repository) => [repository.root, repository]));
     const repositories = [...byRoot.values()];
     this.watchers.dispose();
-    this.watchers = this.lifetime.add(new Lifetime('watchers'));
+    this.watchers = this.lifetime.child('watchers');
     for (const { root } of repositories) {
       const pattern = new vscode.RelativePattern(vscode.Uri.file(root), '.whetstone/runs/*/*.{json,jsonl}');
       const watcher = this.watchers.add(vscode.workspace.createFileSystemWatcher(pattern));
       for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) {
-        this.watchers.add(event(() => this.touch()));
+        this.watchers.add(event(({ fsPath }) => this.touch(path.dirname(fsPath))));
       }
     }
     return repositories;
@@ -91,14 +97,26 @@ export class RunStore implements vscode.Disposable {
     const names = await readdir(runsFolder(repository.stateFolder)).catch(() => []);
     const runs = await Promise.all(
       names.map(async (id) => {
-        try {
-          return { repository, summary: await this.reader(repository.stateFolder, id).summary() };
-        } catch {
-          // A folder that is no run, or one that was just deleted.
-          return undefined;
-        }
+        // A folder that is no run, or one that was just deleted, is left out.
+        return this.runOf(repository, id).catch(() => undefined);
       }),
     );
     return runs.filter((run) => run !== undefined);
   }
+
+  private async runOf(repository: Repository, id: string): Promise<RunOf> {
+    const folder = path.join(runsFolder(repository.stateFolder), id);
+    const known = this.over.get(folder);
+    if (known) return known;
+    const summary = await (await this.reader(repository.stateFolder, id)).summary();
+    const run = { repository, summary };
+    if (summary.status !== 'running' && summary.status !== 'paused') this.over.set(folder, run);
+    return run;
+  }
+}
+
+/** The reading code, with its checks of every record, is only loaded once there is a run to read. */
+async function openReader(stateFolder: string, runId: string): Promise<RunReader> {
+  const { openRun } = await import('../../trainer/run/runReader.js');
+  return openRun(stateFolder, runId);
 }

@@ -89,7 +89,7 @@ function phaseLabel({ phase, step, isFirstEvaluation }: PhaseNode): string {
 function trajectoryItem(node: TrajectoryNode): vscode.TreeItem {
   const { header, advantage } = node;
   const { icon, word } = outcomeOf(header);
-  const item = parentItem(`Rollout ${header.sample + 1}`, icon);
+  const item = parentItem(`${header.kind === 'rollout' ? 'Rollout' : 'Episode'} ${header.sample + 1}`, icon);
   item.description = [
     word,
     rewardText(header.reward),

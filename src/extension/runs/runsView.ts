@@ -28,7 +28,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode> {
   private async childrenOf(node: RunTreeNode): Promise<readonly RunTreeNode[]> {
     switch (node.kind) {
       case 'run': {
-        const reader = this.store.reader(node.repository.stateFolder, node.summary.id);
+        const reader = await this.store.reader(node.repository.stateFolder, node.summary.id);
         const [headers, events] = await Promise.all([reader.headers(), reader.events()]);
         return phases(node, headers, events);
       }
@@ -39,9 +39,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode> {
       case 'trajectory': {
         const run = runOf(node);
         if (!run) return [];
-        const trajectory = await this.store
-          .reader(run.repository.stateFolder, run.summary.id)
-          .trajectory(node.header.id);
+        const reader = await this.store.reader(run.repository.stateFolder, run.summary.id);
+        const trajectory = await reader.trajectory(node.header.id);
         return turnNodes(node, turnsOf(trajectory));
       }
       case 'turn':

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
-import { connectToRun, startTraining, type TrainingEnd, type TrainingHandle } from '../../trainer/background/client.js';
+import type { TrainingEnd, TrainingHandle } from '../../trainer/background/client.js';
 import type { RunSummary } from '../../trainer/run/runRecord.js';
-import { loadSettings } from '../../trainer/run/settings.js';
 import { Command } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { answer, showError } from '../messages.js';
+import { withCancellableProgress } from '../progress.js';
 import type { Repository } from '../repositories.js';
 import type { RunStore } from '../runs/runStore.js';
 import type { RunOf } from '../runs/runTree.js';
@@ -26,26 +26,18 @@ export class Trainings implements vscode.Disposable {
     );
     this.status.name = 'Whetstone Training';
     this.status.command = 'whetstone.runs.focus';
-    this.lifetime.add(store.onDidChange(() => void this.reconnect()));
+    this.lifetime.add(store.onDidChange(() => void this.reconnect().catch((error) => log.error(String(error)))));
   }
 
   /** Starts a training, or goes on with a run, in a process that outlives the window; resolves once it runs. */
   async start(repository: Repository, resume?: string): Promise<void> {
+    const { loadSettings, startTraining } = await loadEngine();
     const settings = await loadSettings(repository.root, chosenSettings(vscode.Uri.file(repository.root)));
-    const handle = await vscode.window.withProgress(
-      {
-        location: vscode.ProgressLocation.Notification,
-        title: `Starting training on ${repository.name}`,
-        cancellable: true,
-      },
-      (_, token) => {
-        const cancel = new AbortController();
-        token.onCancellationRequested(() => cancel.abort());
-        return startTraining({ repoRoot: repository.root, settings, resume, owner: 'detached' }, cancel.signal);
-      },
+    const handle = await withCancellableProgress(`Starting training on ${repository.name}`, this.lifetime, (signal) =>
+      startTraining({ repoRoot: repository.root, settings, resume, owner: 'detached' }, signal),
     );
     this.follow(repository, handle);
-    this.store.touch();
+    this.store.touch(handle.runFolder);
   }
 
   /** Follows every run whose process lives, also one that was started elsewhere or before the window was reloaded. */
@@ -53,6 +45,7 @@ export class Trainings implements vscode.Disposable {
     const living = (await this.store.runs()).filter(({ summary }) => isAlive(summary));
     for (const { repository, summary } of living) {
       if (this.followed.has(summary.folder)) continue;
+      const { connectToRun } = await loadEngine();
       const handle = await connectToRun(repository.stateFolder, summary.id);
       if (handle) this.follow(repository, handle);
     }
@@ -83,7 +76,7 @@ export class Trainings implements vscode.Disposable {
       return;
     }
     this.followed.set(handle.runFolder, handle);
-    const lifetime = this.lifetime.add(new Lifetime(`run ${handle.runId}`));
+    const lifetime = this.lifetime.child(`run ${handle.runId}`);
     lifetime.add(handle);
     void vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, title: `Training on ${repository.name}`, cancellable: true },
@@ -91,7 +84,7 @@ export class Trainings implements vscode.Disposable {
         lifetime.add(token.onCancellationRequested(() => handle.stop()));
         let reported = 0;
         const show = async () => {
-          const reader = this.store.reader(repository.stateFolder, handle.runId);
+          const reader = await this.store.reader(repository.stateFolder, handle.runId);
           const [summary, events] = await Promise.all([reader.summary(), reader.events()]);
           if (!this.followed.has(handle.runFolder)) return;
           const text = trainingText(summary, events);
@@ -106,7 +99,7 @@ export class Trainings implements vscode.Disposable {
         lifetime.add(
           handle.onChanged(() => {
             showSafely();
-            this.store.touch();
+            this.store.touch(handle.runFolder);
           }),
         );
         showSafely();
@@ -114,7 +107,7 @@ export class Trainings implements vscode.Disposable {
         this.followed.delete(handle.runFolder);
         if (this.followed.size === 0) this.status.hide();
         lifetime.dispose();
-        this.store.touch();
+        this.store.touch(handle.runFolder);
         this.report(repository, handle, end);
       },
     );
@@ -136,3 +129,12 @@ export class Trainings implements vscode.Disposable {
 }
 
 export const isAlive = ({ status }: RunSummary) => status === 'running' || status === 'paused';
+
+/** The engine's client is only loaded once there is a training to start or to follow. */
+async function loadEngine() {
+  const [{ connectToRun, startTraining }, { loadSettings }] = await Promise.all([
+    import('../../trainer/background/client.js'),
+    import('../../trainer/run/settings.js'),
+  ]);
+  return { connectToRun, startTraining, loadSettings };
+}

@@ -35,7 +35,7 @@ export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, 
   ) {
     this.lifetime.add(vscode.workspace.registerTextDocumentContentProvider(Scheme.Trajectory, this));
     this.lifetime.add(vscode.workspace.onDidCloseTextDocument(({ uri }) => this.open.delete(uri.toString())));
-    this.lifetime.add(store.onDidChange(() => void this.lookForLearned()));
+    this.lifetime.add(store.onDidChange(() => void this.lookForLearned().catch(() => undefined)));
   }
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
@@ -59,7 +59,7 @@ export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, 
   }
 
   private async load(address: TrajectoryAddress): Promise<OpenTrajectory> {
-    const reader = this.store.reader(address.stateFolder, address.runId);
+    const reader = await this.store.reader(address.stateFolder, address.runId);
     const [trajectory, learned, tokenizer] = await Promise.all([
       reader.trajectory(address.trajectoryId),
       reader.learned(address.trajectoryId),
@@ -73,7 +73,7 @@ export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, 
       const opened = await opening.catch(() => undefined);
       if (!opened || opened.learned || opened.trajectory.kind !== 'rollout') continue;
       const { stateFolder, runId, trajectoryId } = opened.address;
-      const learned = await this.store.reader(stateFolder, runId).learned(trajectoryId);
+      const learned = await (await this.store.reader(stateFolder, runId)).learned(trajectoryId);
       if (!learned || !this.open.has(key)) continue;
       this.open.set(key, Promise.resolve({ ...opened, learned }));
       this.learnedEmitter.fire();

@@ -41,7 +41,7 @@ describe('Train on This Repo', () => {
     const run = await newRun();
     const handle = trainings.following.get(run.summary.folder);
     assert.ok(handle && handle.pid !== process.pid);
-    const { settings } = await store.reader(run.repository.stateFolder, run.summary.id).config();
+    const { settings } = await (await store.reader(run.repository.stateFolder, run.summary.id)).config();
     assert.deepEqual([settings.steps, settings.groupSize, settings.device], [1, 2, 'cpu']);
     await eventually(() => assert.notEqual(trainings.statusText, ''));
   });
@@ -66,7 +66,7 @@ describe('Train on This Repo', () => {
     await eventually(async () => assert.equal((await newRun()).summary.status, 'completed'), 110_000);
     const { store, trainings } = await activated();
     const run = await newRun();
-    const headers = await store.reader(run.repository.stateFolder, run.summary.id).headers();
+    const headers = await (await store.reader(run.repository.stateFolder, run.summary.id)).headers();
     const rollout = headers.find(({ kind }) => kind === 'rollout');
     assert.ok(rollout);
     await vscode.commands.executeCommand('whetstone.openTrajectory', {
