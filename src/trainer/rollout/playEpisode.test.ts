@@ -2,20 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Episode, EpisodeStep } from '../../env/episodeTypes.js';
+import type { EpisodeStep } from '../../env/episodeTypes.js';
 import { cancelled, infrastructure } from '../../trajectory/errors.js';
-import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { loadCheckpoint } from '../model/checkpoint.js';
-import type { GenerationRequest, Generator } from '../model/policy.js';
 import type { TextCodec } from '../text/textCodec.js';
 import { writeTinyPolicy } from '../tinyPolicy.testing.js';
 import { checkActionMask } from './actionMask.js';
-import type { Arena, EpisodePlan, SamplingOptions } from './arena.js';
+import type { EpisodePlan, SamplingOptions } from './arena.js';
 import { trainingSequence } from './nodes.js';
 import { playEpisode } from './playEpisode.js';
 import { playGroups } from './playGroups.js';
+import { answer, scriptedArena, scriptedPlayer } from './scripted.testing.js';
 
 let root: string;
 let codec: TextCodec;
@@ -31,78 +30,14 @@ const never = new AbortController().signal;
 const task = { instance_id: 'task', whetstone: { split: 'train' } } as Task;
 const plan: EpisodePlan = { id: 'step-000001/task/0', kind: 'rollout', step: 1, task, sample: 0, seed: 7 };
 
-/** Says the turns one after the other; what it was asked is kept. */
-function scripted(turns: readonly Int32Array[], maxContext = 4096) {
-  const requests: GenerationRequest[] = [];
-  const released: string[] = [];
-  const generator: Generator = {
-    maxContext,
-    generate(request) {
-      const tokenIds = turns[requests.length].slice(0, request.maxNewTokens);
-      requests.push(request);
-      return Promise.resolve({
-        tokenIds,
-        logprobs: new Float32Array(tokenIds.length).fill(-0.5),
-        entropies: new Float32Array(tokenIds.length).fill(0.5),
-        finishReason: codec.stopTokenIds.includes(tokenIds.at(-1)!) ? 'stop' : 'length',
-      });
-    },
-    release: (id) => released.push(id),
-    invalidate: () => undefined,
-    dispose: () => Promise.resolve(),
-  };
-  return { player: { generator, codec, policyStep: 3 }, requests, released };
-}
-
-const answer = (id: string, content: string): ToolMessage => ({ role: 'tool', toolCallId: id, name: 'run', content });
-
-/** An episode that answers by the function; every play of it is counted. */
-function arenaOf(answerTo: (message: AssistantMessage, turn: number, signal: AbortSignal) => Promise<EpisodeStep>) {
-  const counts = { started: 0, disposed: 0, graded: 0 };
-  const arena: Arena = {
-    sandbox: 'bubblewrap',
-    startEpisode() {
-      counts.started++;
-      let turns = 0;
-      const episode: Episode = {
-        root: '/nowhere',
-        prompt: [
-          { role: 'system', content: 'You fix bugs.' },
-          { role: 'user', content: 'add is wrong' },
-        ],
-        tools: [],
-        step: (message, signal) => answerTo(message, ++turns, signal!),
-        changes: () => Promise.resolve([{ path: 'a.js', before: 'a\n', after: 'b\n' }]),
-        statistics: () => ({
-          turns,
-          thoughtTurns: 0,
-          toolCalls: {},
-          malformedCalls: 0,
-          unknownTools: 0,
-          invalidArguments: 0,
-          validCalls: turns,
-          seconds: 0,
-        }),
-        dispose: () => Promise.resolve(void counts.disposed++),
-      };
-      return Promise.resolve(episode);
-    },
-    grade() {
-      counts.graded++;
-      return Promise.resolve({ reward: 1, resolved: true, components: {}, tests: [], files: [] });
-    },
-  };
-  return { arena, counts };
-}
-
 const submits: EpisodeStep = { observations: [answer('1', 'Submitted.')], stopReason: 'submitted' };
 const allIds = (trajectory: Trajectory) => trajectory.nodes.flatMap((node) => [...node.tokenIds]);
 
 describe('an episode', () => {
   it('is token in, token out: what the policy saw before a turn is what is recorded before it', async () => {
     const turns = ['run', 'open', 'submit'].map((name) => codec.encodeTurn(call(name)));
-    const { player, requests, released } = scripted(turns);
-    const { arena, counts } = arenaOf((_, turn) =>
+    const { player, requests, released } = scriptedPlayer(codec, turns);
+    const { arena, counts } = scriptedArena((_, turn) =>
       Promise.resolve(turn === 3 ? submits : { observations: [answer(String(turn), 'fine')], stopReason: null }),
     );
     const trajectory = await playEpisode(player, arena, plan, options, never);
@@ -134,8 +69,8 @@ describe('an episode', () => {
   it('masks the stop token where the policy sampled it and not where it was cut before it', async () => {
     const whole = codec.encodeTurn(call('run'));
     for (const cut of [0, 1]) {
-      const { player } = scripted([whole.slice(0, whole.length - cut), codec.encodeTurn(call('submit'))]);
-      const { arena } = arenaOf((_, turn) =>
+      const { player } = scriptedPlayer(codec, [whole.slice(0, whole.length - cut), codec.encodeTurn(call('submit'))]);
+      const { arena } = scriptedArena((_, turn) =>
         Promise.resolve(turn === 2 ? submits : { observations: [answer('1', 'fine')], stopReason: null }),
       );
       const trajectory = await playEpisode(player, arena, plan, options, never);
@@ -150,9 +85,9 @@ describe('an episode', () => {
 
   it('gives each of several observations its own tokens, which laid end to end are those of all', async () => {
     const turn = codec.encodeTurn(call('run') + call('open'));
-    const { player } = scripted([turn, codec.encodeTurn(call('submit'))]);
+    const { player } = scriptedPlayer(codec, [turn, codec.encodeTurn(call('submit'))]);
     const observations = [answer('1', 'first'), answer('2', 'second')];
-    const { arena } = arenaOf((_, number) =>
+    const { arena } = scriptedArena((_, number) =>
       Promise.resolve(number === 2 ? submits : { observations, stopReason: null }),
     );
     const trajectory = await playEpisode(player, arena, plan, options, never);
@@ -175,8 +110,8 @@ describe('an episode', () => {
       [],
     );
     const length = prompt.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-    const { player } = scripted([turn], length + 5);
-    const { arena, counts } = arenaOf(() => Promise.reject(new Error('a cut turn was played')));
+    const { player } = scriptedPlayer(codec, [turn], length + 5);
+    const { arena, counts } = scriptedArena(() => Promise.reject(new Error('a cut turn was played')));
     const trajectory = await playEpisode(player, arena, plan, options, never);
     expect(trajectory.stopReason).toBe('token-limit');
     expect(allIds(trajectory)).toHaveLength(length + 5);
@@ -184,8 +119,8 @@ describe('an episode', () => {
   });
 
   it('ends at the time limit, which is no failure of the machine', async () => {
-    const { player } = scripted([codec.encodeTurn(call('run'))]);
-    const { arena } = arenaOf(
+    const { player } = scriptedPlayer(codec, [codec.encodeTurn(call('run'))]);
+    const { arena } = scriptedArena(
       (_, __, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(cancelled()))),
     );
     const trajectory = await playEpisode(player, arena, plan, { ...options, episodeSeconds: 0.05 }, never);
@@ -196,9 +131,9 @@ describe('an episode', () => {
   it('tries a failure of the machine once more, then records it without a grade', async () => {
     for (const failures of [1, 2]) {
       const turns = [1, 2].map(() => codec.encodeTurn(call('submit')));
-      const { player } = scripted(turns);
+      const { player } = scriptedPlayer(codec, turns);
       let failed = 0;
-      const { arena, counts } = arenaOf(() =>
+      const { arena, counts } = scriptedArena(() =>
         failed++ < failures ? Promise.reject(infrastructure('No space.', 'Free some.')) : Promise.resolve(submits),
       );
       const trajectory = await playEpisode(player, arena, plan, options, never);
@@ -210,8 +145,8 @@ describe('an episode', () => {
 
   it('leaves no record and no worktree where it is cancelled', async () => {
     const abort = new AbortController();
-    const { player } = scripted([codec.encodeTurn(call('run'))]);
-    const { arena, counts } = arenaOf(() => {
+    const { player } = scriptedPlayer(codec, [codec.encodeTurn(call('run'))]);
+    const { arena, counts } = scriptedArena(() => {
       abort.abort();
       return Promise.reject(cancelled());
     });
@@ -222,8 +157,8 @@ describe('an episode', () => {
 
 describe('the check of the action mask', () => {
   it('finds a token of the wrong side, a hole in the log-probabilities and arrays that do not fit', async () => {
-    const { player } = scripted([codec.encodeTurn(call('submit'))]);
-    const { arena } = arenaOf(() => Promise.resolve(submits));
+    const { player } = scriptedPlayer(codec, [codec.encodeTurn(call('submit'))]);
+    const { arena } = scriptedArena(() => Promise.resolve(submits));
     const good = await playEpisode(player, arena, plan, options, never);
     const withNode = (index: number, change: object): Trajectory => ({
       ...good,
@@ -244,8 +179,8 @@ describe('the check of the action mask', () => {
 describe('the sequence for the learner', () => {
   it('ends with the last sampled token', async () => {
     const turn = codec.encodeTurn(call('submit'));
-    const { player } = scripted([turn]);
-    const { arena } = arenaOf(() => Promise.resolve(submits));
+    const { player } = scriptedPlayer(codec, [turn]);
+    const { arena } = scriptedArena(() => Promise.resolve(submits));
     const { tokenIds, actionMask } = trainingSequence(await playEpisode(player, arena, plan, options, never));
     expect([...tokenIds.slice(-turn.length)]).toEqual([...turn]);
     expect(actionMask.at(-1)).toBe(1);
@@ -256,11 +191,15 @@ describe('the sequence for the learner', () => {
 describe('groups', () => {
   const plans = [0, 1, 2, 3, 4].map((sample) => ({ ...plan, id: `step-000001/task/${sample}`, sample }));
   const schedule = { concurrency: 2, signal: never, gate: () => Promise.resolve(), onTrajectory: () => undefined };
-  const submitting = () => scripted(plans.map(() => codec.encodeTurn(call('submit')))).player;
+  const submitting = () =>
+    scriptedPlayer(
+      codec,
+      plans.map(() => codec.encodeTurn(call('submit'))),
+    ).player;
 
   it('are played side by side up to the concurrency, in the order of the plans', async () => {
     let [now, most] = [0, 0];
-    const { arena } = arenaOf(async () => {
+    const { arena } = scriptedArena(async () => {
       most = Math.max(most, ++now);
       await new Promise((resolve) => setTimeout(resolve, 5));
       now--;
@@ -277,7 +216,7 @@ describe('groups', () => {
   });
 
   it('take what is recorded for played', async () => {
-    const { arena, counts } = arenaOf(() => Promise.resolve(submits));
+    const { arena, counts } = scriptedArena(() => Promise.resolve(submits));
     const before = await playEpisode(submitting(), arena, plans[1], options, never);
     const seen: string[] = [];
     const trajectories = await playGroups(
@@ -294,7 +233,7 @@ describe('groups', () => {
   });
 
   it('end with the first error, once every episode has let go of its tree', async () => {
-    const { arena, counts } = arenaOf(async (_, __, signal) => {
+    const { arena, counts } = scriptedArena(async (_, __, signal) => {
       if (counts.started === 2) throw new Error('internal: a bug');
       await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(cancelled())));
       return submits;

@@ -45,4 +45,9 @@ describe('settings', () => {
     expect(Object.keys(properties).sort()).toEqual(['$schema', ...Object.keys(settingsSchema.shape)].sort());
     for (const key of Object.keys(settingsSchema.shape)) expect(properties[key].description).toMatch(/\.$/);
   });
+
+  it('have the JSON schema that editors are given (renew it with `vitest run -u`)', async () => {
+    const file = path.join(import.meta.dirname, '../../../media/whetstone.config.schema.json');
+    await expect(`${JSON.stringify(settingsJsonSchema(), null, 2)}\n`).toMatchFileSnapshot(file);
+  });
 });

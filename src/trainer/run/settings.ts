@@ -79,7 +79,7 @@ export const settingsFileName = 'whetstone.config.json';
 
 /** JSON schema of `whetstone.config.json`, for editors. */
 export function settingsJsonSchema(): object {
-  const schema = z.toJSONSchema(settingsSchema, { io: 'input' });
+  const schema = z.toJSONSchema(settingsSchema, { io: 'input', target: 'draft-7' });
   // A settings file may name its schema.
   return {
     ...schema,

@@ -1,0 +1,76 @@
+import type { Episode, EpisodeStep } from '../../env/episodeTypes.js';
+import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js';
+import type { GenerationRequest, Generator } from '../model/policy.js';
+import type { TextCodec } from '../text/textCodec.js';
+import type { Arena } from './arena.js';
+
+/** Says the turns one after the other; what it was asked is kept. */
+export function scriptedPlayer(codec: TextCodec, turns: readonly Int32Array[], maxContext = 4096) {
+  const requests: GenerationRequest[] = [];
+  const released: string[] = [];
+  const generator: Generator = {
+    maxContext,
+    generate(request) {
+      const tokenIds = turns[requests.length].slice(0, request.maxNewTokens);
+      requests.push(request);
+      return Promise.resolve({
+        tokenIds,
+        logprobs: new Float32Array(tokenIds.length).fill(-0.5),
+        entropies: new Float32Array(tokenIds.length).fill(0.5),
+        finishReason: codec.stopTokenIds.includes(tokenIds.at(-1)!) ? 'stop' : 'length',
+      });
+    },
+    release: (id) => released.push(id),
+    invalidate: () => undefined,
+    dispose: () => Promise.resolve(),
+  };
+  return { player: { generator, codec, policyStep: 3 }, requests, released };
+}
+
+export const answer = (id: string, content: string): ToolMessage => ({
+  role: 'tool',
+  toolCallId: id,
+  name: 'run',
+  content,
+});
+
+/** An episode that answers by the function; every play of it is counted. */
+export function scriptedArena(
+  answerTo: (message: AssistantMessage, turn: number, signal: AbortSignal) => Promise<EpisodeStep>,
+) {
+  const counts = { started: 0, disposed: 0, graded: 0 };
+  const arena: Arena = {
+    sandbox: 'bubblewrap',
+    startEpisode() {
+      counts.started++;
+      let turns = 0;
+      const episode: Episode = {
+        root: '/nowhere',
+        prompt: [
+          { role: 'system', content: 'You fix bugs.' },
+          { role: 'user', content: 'add is wrong' },
+        ],
+        tools: [],
+        step: (message, signal) => answerTo(message, ++turns, signal!),
+        changes: () => Promise.resolve([{ path: 'a.js', before: 'a\n', after: 'b\n' }]),
+        statistics: () => ({
+          turns,
+          thoughtTurns: 0,
+          toolCalls: {},
+          malformedCalls: 0,
+          unknownTools: 0,
+          invalidArguments: 0,
+          validCalls: turns,
+          seconds: 0,
+        }),
+        dispose: () => Promise.resolve(void counts.disposed++),
+      };
+      return Promise.resolve(episode);
+    },
+    grade() {
+      counts.graded++;
+      return Promise.resolve({ reward: 1, resolved: true, components: {}, tests: [], files: [] });
+    },
+  };
+  return { arena, counts };
+}
