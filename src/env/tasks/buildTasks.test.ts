@@ -104,7 +104,8 @@ function expectNoLeak(task: Task): void {
   expect(statement).not.toContain(task.whetstone.site?.file);
 }
 
-describe('buildTasks', () => {
+// Each of these runs a real suite dozens of times.
+describe('buildTasks', { timeout: 240_000 }, () => {
   it.each([
     ['JavaScript', javascript, 'node:test'],
     ['Python', python, 'pytest'],
