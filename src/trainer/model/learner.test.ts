@@ -197,6 +197,14 @@ describe('the learner', () => {
     );
   });
 
+  it('says in one line that a device cannot be trained on, and can be disposed of all the same', async () => {
+    const golden = await readGoldenModel('llama-grouped');
+    const learner = await learnerOf(golden, { threads: -1 });
+    const failure: unknown = await learner.score(golden.sequences, 1).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(WhetstoneError);
+    expect((failure as WhetstoneError).line).toMatch(/^Cannot train on 'cpu': .* Use --device cpu\.$/);
+  });
+
   it('scores nothing where nothing is asked', async () => {
     const golden = await readGoldenModel('llama-grouped');
     const learner = await learnerOf(golden);

@@ -1,4 +1,5 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { badInput, infrastructure } from '../../trajectory/errors.js';
 import { emitModel } from '../graph/emit.js';
 import { parameterShapes, type LlamaConfig } from './llamaConfig.js';
 import {
@@ -40,7 +41,7 @@ export class LearnerSession {
   /** [targets, 2]: log-probability and entropy of every target. */
   async score(batch: MicroBatch, temperature: number): Promise<Float32Array> {
     this.scoring ??= compile(scoringGraph(this.config), this.options);
-    const results = await (await this.scoring).run({ ...this.fixed, ...batchFeeds(batch, temperature) });
+    const results = await run(await this.scoring, { ...this.fixed, ...batchFeeds(batch, temperature) });
     return floats(results[scoresOutput]);
   }
 
@@ -64,23 +65,41 @@ export class LearnerSession {
   }
 
   async dispose(): Promise<void> {
-    for (const session of [this.scoring, this.gradient]) await (await session)?.release();
+    // One that failed to compile has nothing to release.
+    for (const session of [this.scoring, this.gradient]) await (await session?.catch(() => null))?.release();
     this.scoring = this.gradient = null;
   }
 }
 
-function compile({ outputs }: LlamaGraph, options: SessionOptions): Promise<InferenceSession> {
-  return InferenceSession.create(emitModel(outputs, options.device), {
-    executionProviders: [options.device],
-    graphOptimizationLevel: 'all',
-    intraOpNumThreads: options.threads,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    logSeverityLevel: 3,
-    // Threads that wait by spinning take the cores from the tests and tools that run beside the learner.
-    extra: { session: { intra_op: { allow_spinning: '0' } } },
-  });
+async function compile({ outputs }: LlamaGraph, options: SessionOptions): Promise<InferenceSession> {
+  const model = emitModel(outputs, options.device);
+  try {
+    return await InferenceSession.create(model, {
+      executionProviders: [options.device],
+      graphOptimizationLevel: 'all',
+      intraOpNumThreads: options.threads,
+      interOpNumThreads: 1,
+      executionMode: 'sequential',
+      logSeverityLevel: 3,
+      // Threads that wait by spinning take the cores from the tests and tools that run beside the learner.
+      extra: { session: { intra_op: { allow_spinning: '0' } } },
+    });
+  } catch (error) {
+    throw badInput(`Cannot train on '${options.device}': ${messageOf(error)}.`, 'Use --device cpu.', error);
+  }
 }
+
+/** A run can fail for want of memory, or because a driver was lost: the machine's fault, not the policy's. */
+async function run(session: InferenceSession, feeds: Record<string, Tensor>): Promise<InferenceSession.ReturnType> {
+  try {
+    return await session.run(feeds);
+  } catch (error) {
+    const remedy = 'Free memory or choose a smaller model, or try --device cpu.';
+    throw infrastructure(`The learner's computation failed: ${messageOf(error)}.`, remedy, error);
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function batchFeeds(batch: MicroBatch, temperature: number): Record<string, Tensor> {
   const shape = [batch.rows, batch.length];
