@@ -5,7 +5,7 @@ import { saveCheckpoint } from '../../src/trainer/model/checkpoint.js';
 import { nodeModulesSources, sitePackagesSources, type CorpusFile } from './corpus/permissive.js';
 import { reviewEpisodes } from './corpus/reviews.js';
 import type { ExpertEpisode } from './episodes/episode.js';
-import { type Chunk, generateEpisodes, readChunk } from './episodes/generate.js';
+import { type Chunk, chunkFile, generateEpisodes, readChunk } from './episodes/generate.js';
 import {
   CACHE,
   CHUNKS,
@@ -18,7 +18,7 @@ import {
 } from './plan.js';
 import { Rng } from './programs/rng.js';
 import { findRuntimes } from './runtimes.js';
-import { encodeEpisode, type EncodedEpisode } from './training/encodeEpisode.js';
+import { encodeEpisode, encodedOnDisk, type EncodedEpisode } from './training/encodeEpisode.js';
 import { makeTokenizer, readCodec } from './training/tokenizer.js';
 import { train } from './training/train.js';
 
@@ -47,23 +47,24 @@ async function makePolicy(): Promise<void> {
     corpus.filter((_, i) => i % 10 === 0),
   );
   const codec = await readCodec(folder);
-  const encode = (episodes: readonly ExpertEpisode[]) =>
-    episodes.map((episode) => encodeEpisode(codec, episode)).filter(({ tokenIds }) => tokenIds.length <= 1800);
-  const reviews = encode(await readReviews(corpus));
+  const encode = (name: string, read: () => Promise<readonly ExpertEpisode[]>) =>
+    encodedOnDisk(join(folder, 'encoded', `${name}.json`), async () =>
+      (await read()).map((episode) => encodeEpisode(codec, episode)).filter(({ tokenIds }) => tokenIds.length <= 1800),
+    );
+  const encodeChunk = (chunk: Chunk) => encode(`${chunk.flavour}-${chunk.seed}`, () => readChunk(chunk));
+  const reviews = await encode('reviews', () => readReviews(corpus));
   const known = new Map<Chunk, readonly EncodedEpisode[]>();
   const episodes = async () => {
     for (const chunk of CHUNKS) {
-      if (known.has(chunk)) continue;
-      const made = await readChunk(chunk);
-      if (made.length > 0) known.set(chunk, encode(made));
+      if (!known.has(chunk) && existsSync(chunkFile(chunk))) known.set(chunk, await encodeChunk(chunk));
     }
-    const all = [...reviews, ...[...known.values()].flat()];
+    const all = [...reviews.filter((_, i) => i % 2 === 0), ...[...known.values()].flat()];
     log(
       `${all.length} episodes, ${(all.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0) / 1e6).toFixed(2)}M tokens`,
     );
     return all;
   };
-  const heldOut = encode((await Promise.all(HELD_OUT_CHUNKS.map(readChunk))).flat());
+  const heldOut = (await Promise.all(HELD_OUT_CHUNKS.map(encodeChunk))).flat();
   const learner = await train(folder, TRAINING, episodes, new Rng(1).shuffle(heldOut), log);
   await saveCheckpoint(OUTPUT, {
     config: TRAINING.config,

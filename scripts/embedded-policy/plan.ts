@@ -1,30 +1,38 @@
 import { join } from 'node:path';
 import type { Flavour } from './episodes/buildEpisodes.js';
+import type { Chunk } from './episodes/generate.js';
 import type { TrainingPlan } from './training/train.js';
 
 /** Everything that decides the policy: shapes, seeds, amounts. */
 export const PROGRAMS_PER_CHUNK = 100;
 
-/** Chunks of generated programs, in the order they are made; the first ones of each flavour suffice for a trial. */
-export const CHUNKS: readonly { readonly flavour: Flavour; readonly seed: number }[] = Array.from(
-  { length: 4 },
-  (_, round) =>
-    (['esm', 'python', 'esm', 'commonjs', 'esm', 'typescript', 'esm', 'python', 'commonjs', 'esm'] as const).map(
-      (flavour, i) => ({
-        flavour,
-        seed: 1000 + round * 100 + i,
-      }),
-    ),
-).flat();
+const FLAVOURS: readonly Flavour[] = [
+  'esm',
+  'python',
+  'esm',
+  'commonjs',
+  'esm',
+  'typescript',
+  'esm',
+  'esm',
+  'python',
+  'commonjs',
+];
+
+/** Chunks of generated programs, in the order they are made: modules of all sizes first, then small ones. */
+export const CHUNKS: readonly Chunk[] = [
+  ...FLAVOURS.slice(0, 7).map((flavour, i) => ({ flavour, seed: 1000 + i, small: false })),
+  ...Array.from({ length: 20 }, (_, i) => ({ flavour: FLAVOURS[i % FLAVOURS.length], seed: 2000 + i, small: true })),
+];
 
 /** Programs that no training sees. */
-export const HELD_OUT_CHUNKS: readonly { readonly flavour: Flavour; readonly seed: number }[] = [
-  { flavour: 'esm', seed: 900_001 },
-  { flavour: 'python', seed: 900_002 },
+export const HELD_OUT_CHUNKS: readonly Chunk[] = [
+  { flavour: 'esm', seed: 900_001, small: false },
+  { flavour: 'python', seed: 900_002, small: false },
 ];
 
 /** Chunks that the tokenizer is trained on. */
-export const TOKENIZER_CHUNKS = 4;
+export const TOKENIZER_CHUNKS = 3;
 export const REVIEWS_PER_FILE = 3;
 
 /** Python packages whose code is read, with their licences. */
@@ -41,24 +49,24 @@ export const TRAINING: TrainingPlan = {
     vocabularySize: 2048,
     hiddenSize: 192,
     intermediateSize: 512,
-    layers: 5,
-    heads: 6,
-    keyValueHeads: 2,
-    headDim: 32,
-    ropeTheta: 10_000,
+    layers: 4,
+    heads: 3,
+    keyValueHeads: 3,
+    headDim: 64,
+    ropeTheta: 100_000,
     rmsEpsilon: 1e-5,
     tieEmbeddings: true,
     maxPositions: 2048,
   },
   seed: 20_26,
   steps: 2000,
-  batchTokens: 4096,
-  learningRate: 2e-3,
-  warmupSteps: 60,
-  decaySteps: 500,
-  shortSteps: 300,
-  shortTokens: 520,
-  threads: 2,
+  batchTokens: 2048,
+  learningRate: 6e-4,
+  warmupSteps: 100,
+  decaySteps: 800,
+  shortSteps: 500,
+  shortTokens: 680,
+  threads: 1,
 };
 
 export const CACHE = join('.cache', 'embedded-policy');

@@ -25,11 +25,11 @@ interface Plan {
 export async function buildEpisodes(
   seed: number,
   flavour: Flavour,
-  count: number,
+  { count, small }: { readonly count: number; readonly small: boolean },
   runtimes: Runtimes,
 ): Promise<{ episodes: ExpertEpisode[]; programs: Program[] }> {
   const rng = new Rng(seed);
-  const programs = distinct(makePrograms(rng, flavour, count));
+  const programs = distinct(makePrograms(rng, flavour, count, small));
   const baseline = await realRuns(
     programs.map((program) => ({ program, source: program.source })),
     runtimes,
@@ -93,13 +93,14 @@ export async function buildEpisodes(
   return { episodes, programs };
 }
 
-function makePrograms(rng: Rng, flavour: Flavour, count: number): Program[] {
+function makePrograms(rng: Rng, flavour: Flavour, count: number, small: boolean): Program[] {
   const streams = Array.from({ length: count }, (_, i) => rng.fork(i));
-  if (flavour === 'python') return pythonPrograms(streams);
+  if (flavour === 'python') return pythonPrograms(streams, small);
   return streams.flatMap((stream) => {
     const program = javascriptProgram(stream, {
       typescript: flavour === 'typescript',
       commonjs: flavour === 'commonjs',
+      small,
     });
     return program === null ? [] : [program];
   });

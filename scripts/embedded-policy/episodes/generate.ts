@@ -9,6 +9,8 @@ import type { Runtimes } from './realRuns.js';
 export interface Chunk {
   readonly flavour: Flavour;
   readonly seed: number;
+  /** Modules of one or two functions: short episodes, from which more is learned in the same time. */
+  readonly small: boolean;
 }
 
 export const chunkFile = ({ flavour, seed }: Chunk) => join(CACHE, 'episodes', `${flavour}-${seed}.jsonl`);
@@ -20,7 +22,12 @@ export async function generateEpisodes(runtimes: Runtimes, log: (line: string) =
     const file = chunkFile(chunk);
     if (existsSync(file)) continue;
     const started = Date.now();
-    const { episodes, programs } = await buildEpisodes(chunk.seed, chunk.flavour, PROGRAMS_PER_CHUNK, runtimes);
+    const { episodes, programs } = await buildEpisodes(
+      chunk.seed,
+      chunk.flavour,
+      { count: PROGRAMS_PER_CHUNK, small: chunk.small },
+      runtimes,
+    );
     await writeFile(`${file}.tmp`, episodes.map((episode) => JSON.stringify(episode) + '\n').join(''));
     await rename(`${file}.tmp`, file);
     log(

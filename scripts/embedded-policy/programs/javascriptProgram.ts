@@ -28,6 +28,7 @@ interface Subject {
 type Evaluate = (expression: string) => Example['outcome'] | null;
 
 interface Style {
+  readonly small: boolean;
   readonly typescript: boolean;
   readonly commonjs: boolean;
   readonly exportList: boolean;
@@ -41,7 +42,10 @@ interface Style {
 }
 
 /** A module of one to six functions (or a class) and its tests, which were found by running it. Null where it is of no use. */
-export function javascriptProgram(rng: Rng, options: { typescript: boolean; commonjs: boolean }): Program | null {
+export function javascriptProgram(
+  rng: Rng,
+  options: { typescript: boolean; commonjs: boolean; small: boolean },
+): Program | null {
   const style: Style = {
     ...options,
     exportList: rng.chance(0.25),
@@ -55,8 +59,9 @@ export function javascriptProgram(rng: Rng, options: { typescript: boolean; comm
   };
   const fields = chooseFields(rng);
   const taken = new Set<string>();
-  const withClass = rng.chance(0.17);
-  const count = withClass ? rng.pick([0, 0, 1]) : rng.pick([1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 5, 6]);
+  const withClass = rng.chance(options.small ? 0.1 : 0.17);
+  const sizes = options.small ? [1, 1, 1, 2, 2] : [1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 5, 6];
+  const count = withClass ? (options.small ? 0 : rng.pick([0, 0, 1])) : rng.pick(sizes);
   const subjects: Subject[] = [];
   if (withClass) subjects.push(classSubject(rng, rng.pick(CLASSES), style, fields, taken));
   for (let i = 0; i < count; i += 1) {
@@ -173,7 +178,7 @@ function functionSubject(
         const outcome = evaluate(call);
         if (outcome !== null) examples.push({ test: name, setup: [], example: { call, input, outcome } });
       }
-      return varied(rng, examples, rng.int(2, 5));
+      return varied(rng, examples, style.small ? rng.int(2, 4) : rng.int(2, 5));
     },
   };
 }
@@ -244,7 +249,7 @@ function classSubject(rng: Rng, template: ClassTemplate, style: Style, fields: F
           });
         }
       }
-      return varied(rng, examples, rng.int(4, 8));
+      return varied(rng, examples, style.small ? rng.int(3, 5) : rng.int(4, 8));
     },
   };
 }

@@ -42,8 +42,8 @@ const PLACES = [
 ];
 
 /** Modules of Python functions with pytest tests, one for each stream; those of no use are left out. */
-export function pythonPrograms(rngs: readonly Rng[]): Program[] {
-  const drafts = rngs.map(draftOf);
+export function pythonPrograms(rngs: readonly Rng[], small: boolean): Program[] {
+  const drafts = rngs.map((rng) => draftOf(rng, small));
   const input = drafts.map(({ source, functions }) => JSON.stringify({ source, functions })).join('\n') + '\n';
   const run = spawnSync('python3', ['-c', EVALUATE], { input, encoding: 'utf8', maxBuffer: 1 << 28 });
   if (run.status !== 0) throw new Error(`python3 could not run the drafts: ${run.stderr}`);
@@ -54,13 +54,13 @@ export function pythonPrograms(rngs: readonly Rng[]): Program[] {
   return drafts.flatMap((draft, i) => finish(draft, outcomes[i]!));
 }
 
-function draftOf(rng: Rng): Draft {
+function draftOf(rng: Rng, small: boolean): Draft {
   const fields = chooseFields(rng);
   const taken = new Set<string>();
   const comments = rng.pick([0, 0.5, 1]);
   const functions: { name: string; about: string; inputs: string[] }[] = [];
   const pieces: string[] = [];
-  for (let i = rng.pick([1, 1, 2, 2, 3, 3, 4]); i > 0; i -= 1) {
+  for (let i = rng.pick(small ? [1, 1, 2] : [1, 1, 2, 2, 3, 3, 4]); i > 0; i -= 1) {
     const template = rng.pick(PYTHON_FUNCTIONS);
     const name = freshName(() => snake(functionWords(rng, template.verbs.split(' '))), taken);
     const parameters = parseParameters(template.params);

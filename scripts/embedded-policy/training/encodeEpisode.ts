@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { AssistantMessage } from '../../../src/trajectory/message.js';
 import type { TextCodec } from '../../../src/trainer/text/textCodec.js';
 import { toolSchemas } from '../../../src/env/tools/tools.js';
@@ -46,4 +49,23 @@ export function encodeEpisode(codec: TextCodec, episode: ExpertEpisode): Encoded
     add(codec.observation({ sampledIds, message }, answers), TokenKind.context);
   });
   return { tokenIds: Int32Array.from(ids), kinds: Uint8Array.from(kinds), operator: episode.operator };
+}
+
+/** Encoded episodes kept in a file, since encoding takes longer than reading. */
+export async function encodedOnDisk(
+  file: string,
+  encode: () => Promise<readonly EncodedEpisode[]>,
+): Promise<readonly EncodedEpisode[]> {
+  if (!existsSync(file)) {
+    const plain = (await encode()).map(({ tokenIds, kinds, operator }) => [[...tokenIds], [...kinds], operator]);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(`${file}.tmp`, JSON.stringify(plain));
+    await rename(`${file}.tmp`, file);
+  }
+  const rows = JSON.parse(await readFile(file, 'utf8')) as [number[], number[], string][];
+  return rows.map(([tokenIds, kinds, operator]) => ({
+    tokenIds: Int32Array.from(tokenIds),
+    kinds: Uint8Array.from(kinds),
+    operator,
+  }));
 }

@@ -3,9 +3,10 @@ import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { createLearner, type LlamaLearner } from '../../../src/trainer/model/learner.js';
 import { loadParameters, saveCheckpoint } from '../../../src/trainer/model/checkpoint.js';
-import { initializeParameters, type LlamaConfig } from '../../../src/trainer/model/llamaConfig.js';
+import type { LlamaConfig } from '../../../src/trainer/model/llamaConfig.js';
 import type { SequenceCoefficients, SequenceScores, TrainingSequence } from '../../../src/trainer/model/policy.js';
 import { Rng } from '../programs/rng.js';
+import { copyingStart } from './copyingStart.js';
 import { type EncodedEpisode, TokenKind } from './encodeEpisode.js';
 
 export interface TrainingPlan {
@@ -25,8 +26,9 @@ export interface TrainingPlan {
 
 interface TrainingState {
   readonly step: number;
-  /** Position in the endless stream of shuffled episodes. */
-  readonly drawn: number;
+  /** Round through the episodes, and the batch of that round that comes next. */
+  readonly round: number;
+  readonly place: number;
   readonly tokens: number;
 }
 
@@ -46,8 +48,8 @@ export function learningRateAt(step: number, plan: TrainingPlan): number {
 }
 
 /**
- * Supervised training through the product's learner, resumed from `folder/checkpoint` where there is one. `refresh` is
- * asked for the episodes at every checkpoint.
+ * Supervised training through the product's learner, resumed from `folder/checkpoint` where there is one. The episodes
+ * are asked for anew at every checkpoint, since more of them may have been made.
  */
 export async function train(
   folder: string,
@@ -59,16 +61,14 @@ export async function train(
   const checkpoint = join(folder, 'checkpoint');
   await mkdir(folder, { recursive: true });
   const resumed = existsSync(checkpoint);
-  const parameters = resumed
-    ? await loadParameters(checkpoint, plan.config)
-    : initializeParameters(plan.config, plan.seed);
+  const parameters = resumed ? await loadParameters(checkpoint, plan.config) : copyingStart(plan.config, plan.seed);
   const files = {
     write: (place: string, values: ReadonlyMap<string, Float32Array>) =>
       saveCheckpoint(place, { config: plan.config, parameters: values, sourceFolder: folder }),
     read: (place: string) => loadParameters(place, plan.config),
   };
   const learner = await createLearner({ config: plan.config, parameters, device: 'cpu', threads: plan.threads, files });
-  let state: TrainingState = { step: 0, drawn: 0, tokens: 0 };
+  let state: TrainingState = { step: 0, round: 0, place: 0, tokens: 0 };
   if (resumed) {
     await learner.load(checkpoint, { optimizer: true });
     state = JSON.parse(await readFile(join(checkpoint, 'state.json'), 'utf8')) as TrainingState;
@@ -77,7 +77,7 @@ export async function train(
   let lastSave = Date.now();
   let meter = freshMeter();
   while (state.step < plan.steps) {
-    const { batch, drawn } = stream.batch(state);
+    const { batch, next } = stream.batch(state);
     const progress = state.step / plan.steps;
     const { sequences, coefficients } = prepare(batch, progress);
     const scores = await learner.accumulate(sequences, coefficients, 1);
@@ -86,11 +86,11 @@ export async function train(
       beta1: 0.9,
       beta2: 0.97,
       epsilon: 1e-8,
-      weightDecay: 0.05,
+      weightDecay: 0.01,
       maxGradientNorm: 1,
     });
     const tokens = batch.reduce((sum, episode) => sum + episode.tokenIds.length, 0);
-    state = { step: state.step + 1, drawn, tokens: state.tokens + tokens };
+    state = { step: state.step + 1, ...next, tokens: state.tokens + tokens };
     measure(meter, batch, scores);
     if (skipped) log(`step ${state.step}: skipped, the gradient is not finite`);
     if (state.step % 20 === 0) {
@@ -99,11 +99,11 @@ export async function train(
       );
       meter = freshMeter();
     }
-    if (Date.now() - lastSave > 240_000 || state.step === plan.steps) {
+    if (Date.now() - lastSave > 300_000 || state.step === plan.steps) {
       const before = Date.now();
       await saveState(learner, checkpoint, state);
       const evaluation = freshMeter();
-      const some = heldOut.slice(0, state.step === plan.steps ? heldOut.length : 80);
+      const some = heldOut.slice(0, state.step === plan.steps ? heldOut.length : 24);
       measure(
         evaluation,
         some,
@@ -132,9 +132,13 @@ async function saveState(learner: LlamaLearner, checkpoint: string, state: Train
   await rename(next, checkpoint);
 }
 
-/** The episodes, shuffled anew in every round; the first steps draw short ones only. */
+/**
+ * Batches of episodes of similar length, so that little is padded and attention spans no more than it must. Every round
+ * cuts the shuffled episodes into batches anew; the first steps draw short ones only.
+ */
 class EpisodeStream {
   private readonly short: readonly EncodedEpisode[];
+  private readonly rounds = new Map<string, EncodedEpisode[][]>();
 
   constructor(
     private readonly all: readonly EncodedEpisode[],
@@ -143,32 +147,33 @@ class EpisodeStream {
     this.short = all.filter(({ tokenIds }) => tokenIds.length <= plan.shortTokens);
   }
 
-  batch(state: TrainingState): { batch: EncodedEpisode[]; drawn: number } {
-    const pool = state.step < this.plan.shortSteps ? this.short : this.all;
-    const batch: EncodedEpisode[] = [];
-    let { drawn } = state;
-    for (let tokens = 0; tokens < this.plan.batchTokens; drawn += 1) {
-      const episode = pool[this.place(drawn, pool.length)]!;
-      if (batch.length > 0 && tokens + episode.tokenIds.length > this.plan.batchTokens * 1.1) break;
-      batch.push(episode);
-      tokens += episode.tokenIds.length;
-    }
-    return { batch, drawn };
+  batch(state: TrainingState): { batch: EncodedEpisode[]; next: Pick<TrainingState, 'round' | 'place'> } {
+    const batches = this.batchesOf(state.step < this.plan.shortSteps ? this.short : this.all, state.round);
+    if (state.place >= batches.length) return this.batch({ ...state, round: state.round + 1, place: 0 });
+    return { batch: batches[state.place]!, next: { round: state.round, place: state.place + 1 } };
   }
 
-  private orders = new Map<string, Int32Array>();
-
-  private place(drawn: number, size: number): number {
-    const round = Math.floor(drawn / size);
-    const key = `${round}/${size}`;
-    let order = this.orders.get(key);
-    if (order === undefined) {
-      order = Int32Array.from(
-        new Rng(this.plan.seed + 7919 * round).shuffle(Array.from({ length: size }, (_, i) => i)),
-      );
-      this.orders.set(key, order);
+  private batchesOf(pool: readonly EncodedEpisode[], round: number): EncodedEpisode[][] {
+    const key = `${round}/${pool.length}`;
+    const known = this.rounds.get(key);
+    if (known !== undefined) return known;
+    const rng = new Rng(this.plan.seed + 7919 * round);
+    const length = ({ tokenIds }: EncodedEpisode) => Math.ceil(tokenIds.length / 64);
+    const sorted = rng.shuffle(pool).sort((a, b) => length(a) - length(b));
+    const batches: EncodedEpisode[][] = [];
+    let tokens = Infinity;
+    for (const episode of sorted) {
+      const size = 64 * length(episode);
+      if (tokens + size > this.plan.batchTokens) {
+        batches.push([]);
+        tokens = 0;
+      }
+      batches.at(-1)!.push(episode);
+      tokens += size;
     }
-    return order[drawn % size]!;
+    const shuffled = rng.shuffle(batches);
+    this.rounds.set(key, shuffled);
+    return shuffled;
   }
 }
 
