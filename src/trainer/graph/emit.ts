@@ -24,13 +24,6 @@ export function emitModel(outputs: ReadonlyMap<string, Tensor>, provider: 'cpu' 
   return emitter.model(outputs);
 }
 
-/** Names of the inputs that a model with these outputs must be fed. */
-export function inputNames(outputs: Iterable<Tensor>): string[] {
-  return topologicalOrder([...outputs], emittedInputs).flatMap((tensor) =>
-    isOp(tensor, 'input') ? [tensor.parameters.name] : [],
-  );
-}
-
 /** A composite operation is emitted as its body. */
 const emittedInputs = (tensor: Tensor): readonly Tensor[] => (tensor.body ? [tensor.body] : tensor.inputs);
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { compileGraph } from '../../../test/support/evaluateGraph.js';
-import { inputNames } from './emit.js';
 import { gradients } from './gradients.js';
 import { Graph } from './graph.js';
 import { printGraph } from './print.js';
@@ -94,12 +93,5 @@ describe('the graph', () => {
       const { sum } = await compiled.run({ x: { shape: [rows, length, 4], floats } });
       expect([...sum]).toEqual([...floats].map((value) => value + 1));
     }
-  });
-
-  it('lists what must be fed', () => {
-    const graph = new Graph();
-    graph.input('unused', [1]);
-    const sum = graph.add(graph.input('a', [1]), graph.input('b', [1]));
-    expect(inputNames([sum])).toEqual(['a', 'b']);
   });
 });
