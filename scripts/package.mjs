@@ -33,7 +33,10 @@ for (const entry of ['dist', 'media', 'LICENSE', 'README.md', 'test-fixtures/emb
   if (existsSync(join(root, entry))) cpSync(join(root, entry), join(staging, entry), { recursive: true });
 }
 
-/** The packages that stay outside of the bundle, with all that they need. */
+/**
+ * The packages that stay outside of the bundles, with all that they need. They lie beside the bundles, in
+ * `dist/node_modules`: the packager asks npm about a `node_modules` at the top, which would want the install scripts' packages.
+ */
 const wanted = new Set();
 const visit = (name) => {
   const folder = join(root, 'node_modules', name);
@@ -62,20 +65,14 @@ const foreign = (path) => {
 };
 for (const name of wanted) {
   const from = join(root, 'node_modules', name);
-  cpSync(from, join(staging, 'node_modules', name), {
+  cpSync(from, join(staging, 'dist/node_modules', name), {
     recursive: true,
     filter: (source) => !foreign(source.slice(root.length)),
   });
 }
 
-const development = ['scripts', 'devDependencies', 'overrides', 'files', 'private'];
+const development = ['scripts', 'dependencies', 'devDependencies', 'overrides', 'files', 'private'];
 const shipped = Object.fromEntries(Object.entries(manifest).filter(([key]) => !development.includes(key)));
-shipped.dependencies = Object.fromEntries(
-  [...wanted].map((name) => [
-    name,
-    JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version,
-  ]),
-);
 writeFileSync(join(staging, 'package.json'), JSON.stringify(shipped, null, 2));
 writeFileSync(join(staging, '.vscodeignore'), 'dist/**/*.map\n');
 
@@ -89,11 +86,12 @@ run(
     target,
     '--out',
     output,
+    '--no-dependencies',
     '--skip-license',
     '--allow-missing-repository',
   ],
   staging,
 );
 console.log(
-  `${output}: ${(statSync(output).size / 1e6).toFixed(1)} MB, ${readdirSync(join(staging, 'node_modules')).length} packages beside the bundles`,
+  `${output}: ${(statSync(output).size / 1e6).toFixed(1)} MB, ${readdirSync(join(staging, 'dist/node_modules')).length} packages beside the bundles`,
 );
