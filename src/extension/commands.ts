@@ -79,23 +79,18 @@ async function tell({ store, trainings }: Context, target: Target, wish: 'stop' 
   handle[wish]();
 }
 
-async function openTrajectory({ store }: Context, target: Target): Promise<void> {
+async function openTrajectory({ store, trajectories }: Context, target: Target): Promise<void> {
   const address = addressOfTarget(target) ?? (await pickTrajectory(store));
   if (!address) return;
-  const document = await vscode.workspace.openTextDocument(trajectoryUri(address));
-  const editor = await vscode.window.showTextDocument(document);
+  const uri = trajectoryUri(address);
+  const editor = await vscode.window.showTextDocument(uri);
   if (!target || target instanceof vscode.Uri || target.kind !== 'turn') return;
-  const line = lineOfTurn(document, target.turn.number);
-  editor.selection = new vscode.Selection(line, 0, line, 0);
-  editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.AtTop);
-}
-
-function lineOfTurn(document: vscode.TextDocument, turn: number): number {
-  const header = `── turn ${turn} · agent`;
-  for (let line = 0; line < document.lineCount; line++) {
-    if (document.lineAt(line).text.startsWith(header)) return line;
-  }
-  return 0;
+  const { sections } = await trajectories.of(uri);
+  const section = sections.find(({ role, turn }) => role === 'agent' && turn === target.turn.number);
+  if (!section) return;
+  const start = new vscode.Position(section.headerLine, 0);
+  editor.selection = new vscode.Selection(start, start);
+  editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.AtTop);
 }
 
 async function replay(context: Context, target: Target, until?: number): Promise<void> {

@@ -19,6 +19,7 @@ async function pick<T>(
 }
 
 export async function pickRepository(store: RunStore): Promise<Repository | undefined> {
+  if ((await store.repositories()).length === 0) store.refresh();
   const repositories = await store.repositories();
   if (repositories.length === 0) {
     throw badInput('No git repository in the opened folder.', 'Open the folder of a repository, or run `git init`.');

@@ -15,6 +15,8 @@ import { trainingText } from './trainingText.js';
 export class Trainings implements vscode.Disposable {
   private readonly lifetime = new Lifetime('trainings');
   private readonly followed = new Map<string, TrainingHandle>();
+  /** Folders of runs that are being connected to. */
+  private readonly connecting = new Set<string>();
   private readonly status: vscode.StatusBarItem;
 
   constructor(
@@ -44,10 +46,16 @@ export class Trainings implements vscode.Disposable {
   async reconnect(): Promise<void> {
     const living = (await this.store.runs()).filter(({ summary }) => isAlive(summary));
     for (const { repository, summary } of living) {
-      if (this.followed.has(summary.folder)) continue;
-      const { connectToRun } = await loadEngine();
-      const handle = await connectToRun(repository.stateFolder, summary.id);
-      if (handle) this.follow(repository, handle);
+      const { folder, id } = summary;
+      if (this.followed.has(folder) || this.connecting.has(folder)) continue;
+      this.connecting.add(folder);
+      try {
+        const { connectToRun } = await loadEngine();
+        const handle = await connectToRun(repository.stateFolder, id);
+        if (handle) this.follow(repository, handle);
+      } finally {
+        this.connecting.delete(folder);
+      }
     }
   }
 

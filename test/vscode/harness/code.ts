@@ -45,6 +45,7 @@ async function main(): Promise<number> {
     await page.exposeFunction('codeAutomationLog', (type: string, values: unknown[]) => {
       if (process.env.VERBOSE) (type === 'error' ? process.stderr : process.stdout).write(`${format(...values)}\n`);
     });
+    page.setDefaultTimeout(120_000);
     await page.goto(
       workbenchUrl(server, {
         folder,
@@ -52,7 +53,7 @@ async function main(): Promise<number> {
         tests: localPath(options.get('extensionTestsPath') ?? '.'),
       }),
     );
-    const seconds = Number(process.env.WHETSTONE_TEST_SECONDS ?? 240);
+    const seconds = Number(process.env.WHETSTONE_TEST_SECONDS ?? 480);
     const result = await Promise.race([
       finished,
       sleep(seconds * 1000, `no result after ${seconds} s`, { ref: false }),

@@ -100,7 +100,7 @@ export async function startCodeServer(options: CodeServerOptions): Promise<CodeS
 
   const url = `http://${authority}`;
   for (let tries = 0; !(await isUp(url)); tries++) {
-    if (child.exitCode !== null || tries > 300) {
+    if (child.exitCode !== null || tries > 1200) {
       signalGroup('SIGKILL');
       throw new Error(`code-server did not start:\n${readFileSync(logFile, 'utf8')}`);
     }

@@ -5,7 +5,7 @@ import type { TestReport } from './report.js';
 
 /** What VS Code calls in the extension host; a rejection is a failing exit code. The report goes to a file. */
 export function run(): Promise<void> {
-  const mocha = new Mocha({ ui: 'bdd', timeout: 30_000, reporter: Mocha.reporters.Base });
+  const mocha = new Mocha({ ui: 'bdd', timeout: 120_000, reporter: Mocha.reporters.Base });
   const folder = join(__dirname, 'suite');
   for (const file of readdirSync(folder).sort()) {
     if (file.endsWith('.test.cjs')) mocha.addFile(join(folder, file));

@@ -16,7 +16,7 @@ export function repoRoot(): string {
 }
 
 /** Tries again until the check holds; throws its last failure after the limit. */
-export async function eventually(check: () => unknown, milliseconds = 15_000): Promise<void> {
+export async function eventually(check: () => unknown, milliseconds = 60_000): Promise<void> {
   for (const end = Date.now() + milliseconds; ;) {
     try {
       await check();

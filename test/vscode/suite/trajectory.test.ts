@@ -34,7 +34,7 @@ describe('A trajectory in an editor', () => {
     );
     return hovers
       .flatMap((hover) => hover.contents)
-      .map((content) => (content as vscode.MarkdownString).value)
+      .map((content) => (content as vscode.MarkdownString).value.replaceAll('&nbsp;', ' '))
       .join('\n');
   };
 
@@ -83,10 +83,7 @@ describe('A trajectory in an editor', () => {
   it('says in a hover why a value is absent', async () => {
     const hover = await hoverAt('the tests of sum.js fail');
     assert.match(hover, /\*\*role\*\* prompt/);
-    assert.match(
-      hover.replaceAll('\\', '').replaceAll('&nbsp;', ' '),
-      /\*\*advantage\*\* none: not sampled by the policy/,
-    );
+    assert.match(hover.replaceAll('\\', ''), /\*\*advantage\*\* none: not sampled by the policy/);
   });
 
   it('keeps what a token spells out of the markdown of its hover', async () => {
@@ -168,6 +165,19 @@ describe('A trajectory in an editor', () => {
       const editor = vscode.window.activeTextEditor;
       assert.equal(editor?.document.lineAt(editor.selection.active.line).text, '── turn 2 · agent · submit ──');
     });
+  });
+
+  it('shows what the learner finds out while the document is open', async () => {
+    const growing = await RecordedRun.create(repoRoot(), 'run-4', 1);
+    const rollout = growing.rollout(1, task, 0);
+    document = await vscode.workspace.openTextDocument(
+      trajectoryUri({ stateFolder: growing.stateFolder, runId: 'run-4', trajectoryId: rollout.id }),
+    );
+    await vscode.window.showTextDocument(document);
+    assert.match(await hoverAt('Let me look'), /not learned from yet/);
+    growing.learn(rollout);
+    await eventually(async () => assert.match(await hoverAt('Let me look'), /\*\*advantage\*\* 1/));
+    await growing.end('completed');
   });
 
   it('says in one line why a trajectory cannot be shown', async () => {
