@@ -67,7 +67,7 @@ describe('a step of learning', () => {
     expect(await meanLogprob(bad)).toBeLessThan(before[1]);
     expect(advantages[0][0]).toBeGreaterThan(0);
     expect(advantages[0][1]).toBe(-advantages[0][0]);
-    expect(metrics).toMatchObject({ reward: 0.5, success: 0.5, frac_reward_zero_std: 0, 'updates/skipped': 0 });
+    expect(metrics).toMatchObject({ reward: 0.5, success: 0.5, frac_reward_zero_std: 0, 'updates/made': 1 });
     expect(metrics).toMatchObject({ 'tools/call_frequency': 4, 'tools/failure_frequency': 0.25, 'ratio/mean': 1 });
     expect(metrics.grad_norm).toBeGreaterThan(0);
     expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
@@ -83,9 +83,8 @@ describe('a step of learning', () => {
     const equal = [rollout(0, 'yes, yes', 0.5), rollout(1, 'no!', 0.5)];
     const { metrics, learned } = await learnStep(policy.learner, reference, [equal], pulling, 2);
     expect(await policy.learner.score(group.map(trainingSequence), 1)).toEqual(before);
-    expect(metrics.kl).toBeGreaterThan(0);
-    expect(metrics).toMatchObject({ grad_norm: 0, frac_reward_zero_std: 1 });
-    for (const { coefficients } of learned) expect(coefficients.every((value) => value === 0)).toBe(true);
+    expect(metrics).toMatchObject({ 'updates/made': 0, frac_reward_zero_std: 1 });
+    expect(learned).toEqual([]);
     await reference.dispose();
   });
 
@@ -115,6 +114,39 @@ describe('a step of learning', () => {
       const sign = index === 0 ? -1 : 1;
       expect(Math.sign(coefficients[mask.indexOf(1)])).toBe(sign);
     });
+  });
+
+  it('takes the same first step without a KL term as with one of weight 0 that scores beforehand', async () => {
+    const group = [rollout(0, 'yes, yes', 1), rollout(1, 'no!', 0)];
+    const reference = await policy.openReference();
+    const scoredBefore = await learnStep(policy.learner, reference, [group], settings, 1);
+    await reference.dispose();
+    const again = await loadPolicy({ ...settings, model: path.join(root, 'tiny policy') }, root);
+    const straight = await learnStep(again.learner, null, [group], settings, 1);
+    await again.dispose();
+    straight.learned.forEach(({ coefficients, learnerLogprobs }, index) => {
+      expect(coefficients).toEqual(scoredBefore.learned[index].coefficients);
+      learnerLogprobs.forEach((value, t) => {
+        if (!Number.isNaN(value)) expect(value).toBeCloseTo(scoredBefore.learned[index].learnerLogprobs[t], 4);
+      });
+    });
+  });
+
+  it('stays close to the reference where the KL term is strong', async () => {
+    const group = [rollout(0, 'yes, yes', 1), rollout(1, 'no!', 0)];
+    const drift = async (klCoefficient: number) => {
+      const learned = await loadPolicy({ ...settings, model: path.join(root, 'tiny policy') }, root);
+      const reference = await learned.openReference();
+      let kl = 0;
+      for (let step = 1; step <= 8; step++) {
+        const options = { ...settings, klCoefficient };
+        kl = (await learnStep(learned.learner, reference, [group], options, step)).metrics.kl;
+      }
+      await reference.dispose();
+      await learned.dispose();
+      return kl;
+    };
+    expect(await drift(20)).toBeLessThan((await drift(0)) / 2);
   });
 
   it('clips from the second update on, where the ratio has left its range', async () => {
