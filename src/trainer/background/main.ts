@@ -38,7 +38,7 @@ async function main(): Promise<void> {
       pause: () => control.pause(),
       resume: () => control.resume(),
     });
-    await writeFileAtomically(training.paths.process, `${JSON.stringify(server.record)}\n`);
+    await writeFileAtomically(training.paths.process, `${JSON.stringify(server.record)}\n`, 0o600);
     report({ type: 'started', runId: training.runId, runFolder: training.paths.folder });
   } catch (error) {
     report(refusal(error));

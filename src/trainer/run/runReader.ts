@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { badInput, failed } from '../../trajectory/errors.js';
+import { badInput, failed, WhetstoneError } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import { JsonLinesReader } from './jsonLines.js';
@@ -12,12 +12,29 @@ import { readTokenBlock } from './tokenFile.js';
 import { headerOf, restoreTrajectory, trajectoryLineSchema } from './trajectoryLine.js';
 import { trainLockHolder } from './trainLockHolder.js';
 
-/** The runs of a repository, newest first. A folder without a readable config is no run and left out. */
+/** The runs of a repository, newest first. One whose files are broken is listed with what is wrong. */
 export async function listRuns(stateFolder: string): Promise<RunSummary[]> {
   const names = await readdir(runsFolder(stateFolder)).catch(() => []);
   const runs = names.filter((name) => existsSync(runPaths(path.join(runsFolder(stateFolder), name)).config));
   const ids = runs.filter((name) => !name.startsWith('.')).sort((a, b) => (a < b ? 1 : -1));
-  return Promise.all(ids.map((id) => openRun(stateFolder, id).summary()));
+  return Promise.all(ids.map((id) => summaryOrProblem(openRun(stateFolder, id))));
+}
+
+async function summaryOrProblem(run: RunReader): Promise<RunSummary> {
+  return run.summary().catch((error: unknown) => {
+    if (!(error instanceof WhetstoneError)) throw error;
+    const { id, paths } = run;
+    return {
+      id,
+      folder: paths.folder,
+      status: 'failed',
+      stage: null,
+      step: 0,
+      steps: 0,
+      createdAt: '',
+      message: error.line,
+    };
+  });
 }
 
 /** Opens a run to be read, also while it grows. Throws bad-input where there is no such run. */
@@ -54,8 +71,13 @@ export class RunReader {
     this.learnedLines = new JsonLinesReader(paths.learned, (value) => learnedLineSchema.parse(value));
   }
 
+  /** Throws `failed` where it is broken. */
   async config(): Promise<RunConfig> {
-    return runConfigSchema.parse(JSON.parse(await readFile(this.paths.config, 'utf8')));
+    try {
+      return runConfigSchema.parse(JSON.parse(await readFile(this.paths.config, 'utf8')));
+    } catch (error) {
+      throw failed(`${this.paths.config} is broken.`, 'Restore it or delete the run.', error);
+    }
   }
 
   /** The tasks of the run; empty until they are settled. */
@@ -133,9 +155,7 @@ export class RunReader {
   }
 
   async summary(): Promise<RunSummary> {
-    const config = await this.config().catch((error: unknown) => {
-      throw failed(`${this.paths.config} is broken.`, 'Restore it or delete the run.', error);
-    });
+    const config = await this.config();
     const events = await this.events();
     const alive = (await trainLockHolder(this.stateFolder))?.runId === this.id;
     return {

@@ -213,6 +213,20 @@ describe('the list of runs', () => {
     expect((await listRuns(stateFolder))[0].status).toBe('interrupted');
   });
 
+  it('lists a run whose files are broken with what is wrong, beside the others', async () => {
+    await create('r1');
+    appendFileSync((await create('r2')).events, 'not json\n');
+    appendFileSync((await create('r3')).config, 'not json');
+    const runs = await listRuns(stateFolder);
+    expect(runs.map(({ id, status }) => [id, status])).toEqual([
+      ['r3', 'failed'],
+      ['r2', 'failed'],
+      ['r1', 'interrupted'],
+    ]);
+    expect(runs[0].message).toMatch(/config\.json is broken/);
+    expect(runs[1].message).toMatch(/events\.jsonl: the record at byte 0 is broken/);
+  });
+
   it('refuses an id that leads out of the runs folder', async () => {
     await create('r1');
     for (const id of ['..', '../runs/r1', '', 'r2', '.r1']) {

@@ -21,10 +21,10 @@ export function storageError(error: unknown, file: string): unknown {
 }
 
 /** Writes a file so that readers see the old content or the new, never a part. */
-export async function writeFileAtomically(file: string, content: string): Promise<void> {
+export async function writeFileAtomically(file: string, content: string, mode = 0o644): Promise<void> {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
-    await writeFile(temporary, content);
+    await writeFile(temporary, content, { mode });
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
