@@ -73,12 +73,23 @@ export class Workbench {
     return this.page.locator('.statusbar-item[id*="whetstone.training"]', { hasText: text }).first();
   }
 
-  /** Opens the palette with some text typed in, and waits until it lists an entry. */
+  /**
+   * Opens the palette with some text typed in, and waits until it lists an entry. What it lists is settled when it
+   * opens, so it is opened again where the window had not yet learned (of its trust, of runs) what allows the entry.
+   */
   async palette(text: string, entry: string): Promise<void> {
-    await this.page.keyboard.press('F1');
-    await this.page.waitForSelector('.quick-input-widget input', { state: 'visible' });
-    await this.page.keyboard.type(text);
-    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: entry }).first().waitFor();
+    const row = this.page.locator('.quick-input-list .monaco-list-row', { hasText: entry }).first();
+    for (const end = Date.now() + patience; ;) {
+      await this.page.keyboard.press('F1');
+      await this.page.waitForSelector('.quick-input-widget input', { state: 'visible' });
+      await this.page.keyboard.type(text);
+      try {
+        return await row.waitFor({ timeout: 3000 });
+      } catch (error) {
+        if (Date.now() > end) throw error;
+        await this.page.keyboard.press('Escape');
+      }
+    }
   }
 
   async command(title: string): Promise<void> {
