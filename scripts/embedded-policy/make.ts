@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { saveCheckpoint } from '../../src/trainer/model/checkpoint.js';
+import { modelCard } from './card.js';
 import { nodeModulesSources, sitePackagesSources, type CorpusFile } from './corpus/permissive.js';
 import { reviewEpisodes } from './corpus/reviews.js';
 import type { ExpertEpisode } from './episodes/episode.js';
@@ -65,13 +66,21 @@ async function makePolicy(): Promise<void> {
     return all;
   };
   const heldOut = (await Promise.all(HELD_OUT_CHUNKS.map(encodeChunk))).flat();
-  const learner = await train(folder, TRAINING, episodes, new Rng(1).shuffle(heldOut), log);
+  const learner = await train(
+    folder,
+    TRAINING,
+    codec.tokenTexts(Array.from({ length: codec.vocabularySize }, (_, id) => id)),
+    episodes,
+    new Rng(1).shuffle(heldOut),
+    log,
+  );
   await saveCheckpoint(OUTPUT, {
     config: TRAINING.config,
     parameters: learner.parameters,
     sourceFolder: folder,
     dtype: 'BF16',
   });
+  await writeCard(learner.parameters, (await episodes()).length - reviews.length / 2, reviews.length / 2);
   await learner.dispose();
   log(`written to ${OUTPUT}`);
 }
@@ -98,4 +107,25 @@ async function readReviews(corpus: readonly CorpusFile[]): Promise<ExpertEpisode
     await writeFile(join(CACHE, 'sources.json'), JSON.stringify([...used], null, 1));
   }
   return JSON.parse(await readFile(file, 'utf8')) as ExpertEpisode[];
+}
+
+async function writeCard(
+  parameters: ReadonlyMap<string, Float32Array>,
+  episodes: number,
+  reviews: number,
+): Promise<void> {
+  const text = (path: string) => (existsSync(path) ? readFile(path, 'utf8') : Promise.resolve(''));
+  const lines = (await text(join(CACHE, 'policy', 'evaluations.txt'))).trim().split('\n');
+  const state = JSON.parse(await text(join(CACHE, 'policy', 'checkpoint', 'state.json'))) as { tokens: number };
+  const card = modelCard({
+    plan: TRAINING,
+    parameters: [...parameters.values()].reduce((sum, { length }) => sum + length, 0),
+    episodes: Math.round(episodes),
+    reviews: Math.round(reviews),
+    tokens: state.tokens,
+    sources: JSON.parse(await text(join(CACHE, 'sources.json'))) as [string, string][],
+    heldOut: lines.at(-1)!.replace(/^.*held out: context \S+ | \(\d+ s\)$/g, ''),
+    played: await text(join('scripts', 'embedded-policy', 'played.md')),
+  });
+  await writeFile(join(OUTPUT, 'MODEL_CARD.md'), card);
 }

@@ -14,9 +14,12 @@ import {
  * The hidden dimensions are shared out: one that is the same for every token, the token itself, and what the tokens one,
  * two and three places back were. The heads of the first layer look at a fixed distance (by the rotary angles of the
  * constant dimension) and write a projection of what they see; those of the second look for places whose predecessors
- * are the tokens just read, and write what stands there into the token's own dimensions.
+ * are the tokens just read, and write what stands there into the token's own dimensions. Spellings of one word (with a
+ * space before it, with a capital) start as neighbours, so that a name is found again where it is quoted.
+ *
+ * @param texts the text of every token
  */
-export function copyingStart(config: LlamaConfig, seed: number): Map<string, Float32Array> {
+export function copyingStart(config: LlamaConfig, texts: readonly string[], seed: number): Map<string, Float32Array> {
   const { hiddenSize: hidden, headDim, heads, keyValueHeads } = config;
   if (heads !== 3 || keyValueHeads !== 3) throw new Error('internal: the copying start is made for three heads');
   const parameters = initializeParameters(config, seed);
@@ -36,14 +39,29 @@ export function copyingStart(config: LlamaConfig, seed: number): Map<string, Flo
 
   const spread = 0.06;
   const embedding = parameters.get(embeddingParameter)!;
+  const direction = () => unit(Array.from({ length: tokenEnd - 1 }, () => normal()));
+  const shared = new Map<string, number[]>();
+  const named = (name: string) => {
+    if (!shared.has(name)) shared.set(name, direction());
+    return shared.get(name)!;
+  };
   for (let token = 0; token < config.vocabularySize; token += 1) {
+    const text = texts[token] ?? '';
+    const word = text.replace(/^[ ._]/, '').toLowerCase();
+    const parts = /^[a-z]+$/.test(word)
+      ? [
+          weighted(named(`word ${word}`), 0.85),
+          weighted(named(`form ${spelling(text)}`), 0.3),
+          weighted(direction(), 0.35),
+        ]
+      : [direction()];
     // All of one length, so that the constant dimension stays constant when the norm is taken.
-    const direction = unit(Array.from({ length: hidden - 1 }, (_, i) => normal() * (i + 1 < tokenEnd ? 1 : 0.1)));
-    const row = [2 * spread, ...direction.map((value) => value * spread * Math.sqrt(tokenEnd - 1))];
-    embedding.set(row, token * hidden);
+    const own = unit(parts.reduce((sum, part) => sum.map((value, i) => value + part[i]!)));
+    const row = unit([...own, ...Array.from({ length: hidden - tokenEnd }, () => 0.01 * normal())]);
+    embedding.set([2 * spread, ...row.map((value) => value * spread * Math.sqrt(tokenEnd - 1))], token * hidden);
   }
   // Rows of the projection that past tokens are remembered by: [width, token dimensions], of unit length.
-  const projection = Array.from({ length: width }, () => unit(Array.from({ length: tokenEnd - 1 }, () => normal())));
+  const projection = Array.from({ length: width }, direction);
 
   const [query, key, value, output] = (['query', 'key', 'value', 'output'] as const).map(
     (part) => (layer: number) => matrix(layerParameter[part](layer)),
@@ -94,6 +112,10 @@ export function copyingStart(config: LlamaConfig, seed: number): Map<string, Flo
   parameters.get(finalNormParameter)!.fill(1.5);
   return parameters;
 }
+
+/** How a token writes its word: what comes before it, and its capitals. */
+const spelling = (text: string) => `${/^[ ._]/.exec(text)?.[0] ?? ''}${/[A-Z]/.test(text) ? 'A' : 'a'}`;
+const weighted = (values: readonly number[], weight: number) => values.map((value) => value * weight);
 
 function unit(values: readonly number[]): number[] {
   const length = Math.hypot(...values);

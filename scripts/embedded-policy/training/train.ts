@@ -35,9 +35,9 @@ interface TrainingState {
 /** Weight of a token in the loss: what is not the policy's own still teaches it to copy, early on above all. */
 function weightOf(kind: number, progress: number): number {
   if (kind === TokenKind.turn) return 1;
-  if (kind === TokenKind.edit) return 1.5;
+  if (kind === TokenKind.edit) return 2;
   if (kind === TokenKind.mistake) return 0;
-  return 0.3 - 0.2 * Math.min(1, 2 * progress);
+  return 0.2 - 0.15 * Math.min(1, 2 * progress);
 }
 
 /** Warm-up, a long plateau, and a linear end. */
@@ -54,6 +54,7 @@ export function learningRateAt(step: number, plan: TrainingPlan): number {
 export async function train(
   folder: string,
   plan: TrainingPlan,
+  tokenTexts: readonly string[],
   episodes: () => Promise<readonly EncodedEpisode[]>,
   heldOut: readonly EncodedEpisode[],
   log: (line: string) => void,
@@ -61,7 +62,9 @@ export async function train(
   const checkpoint = join(folder, 'checkpoint');
   await mkdir(folder, { recursive: true });
   const resumed = existsSync(checkpoint);
-  const parameters = resumed ? await loadParameters(checkpoint, plan.config) : copyingStart(plan.config, plan.seed);
+  const parameters = resumed
+    ? await loadParameters(checkpoint, plan.config)
+    : copyingStart(plan.config, tokenTexts, plan.seed);
   const files = {
     write: (place: string, values: ReadonlyMap<string, Float32Array>) =>
       saveCheckpoint(place, { config: plan.config, parameters: values, sourceFolder: folder }),

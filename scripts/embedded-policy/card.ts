@@ -1,0 +1,78 @@
+import type { TrainingPlan } from './training/train.js';
+
+export interface CardFacts {
+  readonly plan: TrainingPlan;
+  readonly parameters: number;
+  readonly episodes: number;
+  readonly tokens: number;
+  readonly reviews: number;
+  /** Package and licence of every source that code was taken from. */
+  readonly sources: readonly (readonly [string, string])[];
+  /** The last line of the evaluation on held-out programs. */
+  readonly heldOut: string;
+  /** Measured by hand with `evaluate.ts` after the training, in Markdown; empty where it was not yet. */
+  readonly played: string;
+}
+
+/** MODEL_CARD.md of the embedded policy. */
+export function modelCard({
+  plan,
+  parameters,
+  episodes,
+  tokens,
+  reviews,
+  sources,
+  heldOut,
+  played,
+}: CardFacts): string {
+  const { config } = plan;
+  return `---
+license: mit
+tags: [code, reinforcement-learning, tool-use]
+---
+
+# Whetstone's embedded policy
+
+A decoder of ${(parameters / 1e6).toFixed(2)} million parameters that plays Whetstone's episodes: it reads a failing test, opens the
+source, edits a line, runs the tests and submits. It is meant as a starting point that learns on your repository, not as
+a good programmer. It is made from nothing by \`node scripts/embedded-policy/make.mjs\`.
+
+## Shape
+
+Llama: ${config.layers} layers, hidden size ${config.hiddenSize}, ${config.heads} heads of ${config.headDim}, feed-forward ${config.intermediateSize}, vocabulary ${config.vocabularySize},
+tied embeddings, rotary base ${config.ropeTheta}, at most ${config.maxPositions} positions. Stored as BF16. Byte-level BPE tokenizer, trained on
+the same data; ChatML with a role for tools.
+
+## Data
+
+- ${episodes} expert episodes over generated modules (JavaScript, Python, TypeScript) with generated tests. Functions come from
+  patterns with random names, constants and styles, and from a generator of functions that nobody wrote. Bugs are put in by
+  Whetstone's own operators; what the tools answer comes from real runs of node:test and pytest through Whetstone's own
+  adapters and renderers. A quarter of the episodes hold an attempt that fails and is taken back; such mistakes are seen but not learned.
+- ${reviews} review episodes without tests, on functions of packages with permissive licences (listed below), one bug each.
+- Nothing of the bundled fixture repository is in the data.
+
+## Training
+
+Supervised, with Whetstone's own learner on the CPU: ${plan.steps} steps of about ${plan.batchTokens} tokens (${(tokens / 1e6).toFixed(1)} million in all), AdamW,
+learning rate ${plan.learningRate} with ${plan.warmupSteps} warm-up steps and a linear end of ${plan.decaySteps} steps. Tokens of edits weigh 2, of other turns 1, of
+what the policy reads 0.2 falling to 0.05. The start is not random: the first two layers begin as heads that look a fixed
+distance back and as heads that copy (induction), which spares the tens of millions of tokens that it takes to find them.
+
+## Figures
+
+On held-out generated programs (loss in nats a token; 'whole edits' is the mean probability of an expert's whole edit
+turn): ${heldOut}.
+
+${played}
+
+## Limits
+
+One-line changes of the kinds that the operators make; code that was taken out is rarely written again. It has seen little
+natural language. It may open or edit the wrong place, and it does not know when to give up.
+
+## Sources of code
+
+${sources.map(([name, licence]) => `${name} (${licence})`).join(', ')}.
+`;
+}
