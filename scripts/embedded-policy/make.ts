@@ -19,7 +19,7 @@ import {
 } from './plan.js';
 import { Rng } from './programs/rng.js';
 import { findRuntimes } from './runtimes.js';
-import { encodeEpisode, encodedOnDisk, type EncodedEpisode } from './training/encodeEpisode.js';
+import { encodeEpisode, encodedOnDisk, type EncodedEpisode, TokenKind } from './training/encodeEpisode.js';
 import { makeTokenizer, readCodec } from './training/tokenizer.js';
 import { train } from './training/train.js';
 
@@ -50,7 +50,7 @@ async function makePolicy(): Promise<void> {
   const codec = await readCodec(folder);
   const encode = (name: string, read: () => Promise<readonly ExpertEpisode[]>) =>
     encodedOnDisk(join(folder, 'encoded', `${name}.json`), async () =>
-      (await read()).map((episode) => encodeEpisode(codec, episode)).filter(({ tokenIds }) => tokenIds.length <= 1800),
+      (await read()).map((episode) => encodeEpisode(codec, episode)).filter(fits),
     );
   const encodeChunk = (chunk: Chunk) => encode(`${chunk.flavour}-${chunk.seed}`, () => readChunk(chunk));
   const reviews = await encode('reviews', () => readReviews(corpus));
@@ -83,6 +83,13 @@ async function makePolicy(): Promise<void> {
   await writeCard(learner.parameters, (await episodes()).length - reviews.length / 2, reviews.length / 2);
   await learner.dispose();
   log(`written to ${OUTPUT}`);
+}
+
+/** Within the context with room to spare, and no turn longer than a rollout lets a turn be. */
+function fits({ tokenIds, kinds }: EncodedEpisode): boolean {
+  let turn = 0;
+  const longest = kinds.reduce((most, kind) => Math.max(most, (turn = kind === TokenKind.context ? 0 : turn + 1)), 0);
+  return tokenIds.length <= 1800 && longest <= 156;
 }
 
 async function readCorpus(): Promise<CorpusFile[]> {

@@ -64,7 +64,7 @@ export const TRAINING: TrainingPlan = {
   learningRate: 8e-4,
   warmupSteps: 100,
   decaySteps: 1200,
-  shortSteps: 500,
+  shortSteps: 700,
   shortTokens: 680,
   threads: 1,
 };

@@ -207,7 +207,7 @@ class Scene {
           ];
     const { step } = steps.at(-1)!;
     if (steps.some(({ step: { old, new: replacement } }) => old.length + replacement.length > 320)) return false;
-    const thought = thoughtOf(suspect, forth ?? step);
+    const thought = thoughtOf(suspect, step);
     this.turns.push({
       raw:
         thinking(thought) +

@@ -4,6 +4,8 @@ export interface LineEdit {
   readonly new: string;
   /** Number of the first line that differs, in the text before. */
   readonly line: number;
+  /** The first line that is replaced (or the one before what is put in), as `open` shows it. */
+  readonly shown: string;
   /** The shortest whole tokens that differ; empty where lines were only put in or taken out. */
   readonly from: string;
   readonly to: string;
@@ -25,6 +27,7 @@ export function lineEdit(before: string, after: string): LineEdit | null {
   // Lines put in or taken out are shown with the line before them.
   if ((start === end || start === newEnd) && start > 0) start -= 1;
   const line = head + 1;
+  const shown = `${start + 1}: ${a[start]!}`;
   const tokens = differingTokens(a.slice(head, end).join('\n'), b.slice(head, newEnd).join('\n'));
   for (let grow = 0; grow < 6; grow += 1) {
     const old = a.slice(start, end).join('\n');
@@ -34,7 +37,7 @@ export function lineEdit(before: string, after: string): LineEdit | null {
     for (const skip of cut > 0 ? [cut, 0] : [0]) {
       const candidate = { old: old.slice(skip), new: replacement.slice(skip) };
       if (candidate.old.trim() !== '' && occurrences(before, candidate.old) === 1)
-        return { ...candidate, line, ...tokens };
+        return { ...candidate, line, shown, ...tokens };
     }
     if (start > 0) start -= 1;
     else if (end < a.length) {

@@ -14,24 +14,26 @@ function spacedJson(args: Readonly<Record<string, unknown>>): string {
     .join(', ')}}`;
 }
 
-/** What is wrong, in one line: the function, the line, the change. */
+/**
+ * What is wrong: the function, the line as it was shown (its number is what a small model finds it by, and what it then
+ * quotes from), and the change.
+ */
 export function thoughtOf(suspect: string | null, edit: LineEdit): string {
-  const where = `${suspect === null ? '' : `${suspect}, `}line ${edit.line}: `;
+  const shown = edit.shown.length <= 100 ? edit.shown : null;
+  return [suspect, shown, changeOf(edit)].filter((part) => part !== null).join('\n');
+}
+
+function changeOf(edit: LineEdit): string {
   const negation = negationOf(edit);
-  if (negation !== null) return `${where}${negation}`;
-  if (
-    edit.from === '' ||
-    edit.to === '' ||
-    edit.from.includes('\n') ||
-    edit.to.includes('\n') ||
-    edit.from.length + edit.to.length > 60
-  ) {
+  if (negation !== null) return negation;
+  const { from, to } = edit;
+  if (from === '' || to === '' || /\n/.test(from + to) || from.length + to.length > 60) {
     const [removed, added] = [edit.old.split('\n').length, edit.new.split('\n').length];
-    if (added > removed) return `${where}something is missing.`;
-    if (added < removed) return `${where}this should go.`;
-    return edit.to === '' ? `${where}${edit.from} is too much.` : `${where}${edit.to} is missing.`.slice(0, 120);
+    if (added > removed) return 'something is missing.';
+    if (added < removed) return 'this should go.';
+    return to === '' ? `${from} is too much.` : `${to} is missing.`.slice(0, 80);
   }
-  return `${where}${edit.from} should be ${edit.to}.`;
+  return `${from} should be ${to}.`;
 }
 
 /** Said of a condition that is negated as a whole, or no longer is. */
