@@ -37,7 +37,7 @@ export function trainingText(
   const share = stage === 'train' ? Math.min(1, step / Math.max(1, steps)) : inStep;
   return {
     status: `${paused}${name}${stepText}${rewardText}`,
-    message: `${paused}${name}${stepText}${rewardText}${detail}`,
+    message: `${paused}${name}${detail || stepText}${rewardText}`,
     percent: Math.floor(start + length * share),
   };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runScenario } from '../ui/scenario.js';
 import { printReport, type TestReport } from './report.js';
+import { stopTrainings } from '../fixtures/stopTrainings.js';
 import { makeWorkspace } from '../fixtures/workspace.js';
 
 export interface HarnessOptions {
@@ -20,12 +21,13 @@ export interface HarnessOptions {
 async function runSuite(options: HarnessOptions): Promise<TestReport> {
   const scratch = mkdtempSync(join(tmpdir(), 'whetstone-suite-'));
   const reportFile = join(scratch, 'report.json');
+  const workspace = makeWorkspace(scratch);
   try {
     const outcome = await runTests({
       vscodeExecutablePath: options.emulated ? join(options.out, 'code.mjs') : undefined,
       extensionDevelopmentPath: options.root,
       extensionTestsPath: join(options.out, 'mochaEntry.cjs'),
-      launchArgs: [makeWorkspace(scratch)],
+      launchArgs: [workspace],
       extensionTestsEnv: { WHETSTONE_TEST_REPORT: reportFile },
     }).then(
       () => undefined,
@@ -40,6 +42,7 @@ async function runSuite(options: HarnessOptions): Promise<TestReport> {
     }
     return report;
   } finally {
+    await stopTrainings(workspace);
     rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeTinyPolicy } from '../../../src/trainer/tinyPolicy.testing.js';
 import { RecordedRun } from '../fixtures/recordedRun.js';
+import { stopTrainings } from '../fixtures/stopTrainings.js';
 import { tinySettings } from '../fixtures/tinySettings.js';
 import { makeWorkspace } from '../fixtures/workspace.js';
 import type { TestReport } from '../harness/report.js';
@@ -180,6 +181,8 @@ export async function runScenario(options: { root: string; node: string; codeSer
     }
   } finally {
     await workbench.stop();
+    await run.end('stopped');
+    await stopTrainings(folder);
     rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
   }
   return report;

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, it } from 'mocha';
+import * as vscode from 'vscode';
+import { chosenSettings } from '../../../src/extension/training/chosenSettings.js';
+import { settingsSchema } from '../../../src/trainer/run/settings.js';
+import { settingNames } from '../../../src/extension/contributions.js';
+import { eventually, repoRoot } from './support.js';
+
+describe('The settings', () => {
+  const folder = () => join(repoRoot(), '.vscode');
+  after(() => rm(folder(), { recursive: true, force: true }));
+
+  it('override nothing where the user set nothing', () => {
+    assert.deepEqual(chosenSettings(vscode.Uri.file(repoRoot())), {});
+  });
+
+  it("have the engine's own defaults", () => {
+    const defaults = settingsSchema.parse({});
+    const configuration = vscode.workspace.getConfiguration('whetstone');
+    for (const name of settingNames) assert.equal(configuration.inspect(name)?.defaultValue, defaults[name], name);
+  });
+
+  it('of a repository count, but it cannot choose for itself to run unconfined', async () => {
+    await mkdir(folder(), { recursive: true });
+    const settings = { 'whetstone.steps': 7, 'whetstone.sandbox': 'unconfined' };
+    await writeFile(join(folder(), 'settings.json'), JSON.stringify(settings));
+    await eventually(() => assert.deepEqual(chosenSettings(vscode.Uri.file(repoRoot())), { steps: 7 }));
+  });
+});
