@@ -45,7 +45,7 @@ export async function openEnvironment(options: OpenOptions): Promise<RepositoryE
     if (signal?.aborted) throw cancelled();
     const baseTree = await repository.captureDirtyTree(signal);
     const dependencies = await repository.dependencyFolders();
-    const templates = new Templates(repository);
+    const templates = new Templates(repository, janitor);
     const programs = { node: toolchain.node, python: await pythonFor(repository, dependencies, toolchain) };
     const detected = await detectRunner(await templates.get(baseTree, '', signal), programs);
     const environment = new OpenedEnvironment(

@@ -1,10 +1,41 @@
+import { keyVariable } from './resultsProof.js';
+
 /**
- * A reporter for node:test that writes one JSON line per finished test, given to Node as a `data:` URL so that no file of
- * ours has to lie where the tests run. Lines: `{kind:'start', cwd, node}`, `{kind:'result', …}` and, only where the run came
- * to its end, `{kind:'end'}`. It imports builtin modules only and runs on Node 20 and newer.
+ * A module for node:test, given to Node as a `data:` URL so that no file of ours has to lie where the tests run. It imports
+ * builtin modules only and runs on Node 20 and newer.
+ * As a reporter it writes one JSON line per finished test. Lines: `{kind:'start', cwd, node}`, `{kind:'result', …}` and, only
+ * where the run came to its end, `{kind:'end', proof}`: the proof is the HMAC of all lines before it.
+ * It is also imported before anything else, in the runner's process and in those of the test files. There it takes the key
+ * away before code of the repository runs, and locks the assertions and the test functions, which a source under test
+ * would otherwise replace.
  */
 const source = String.raw`
+import assert from 'node:assert';
+import { createHmac } from 'node:crypto';
+import { readFileSync, unlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
+
+const lock = (object) => {
+  for (const name of Reflect.ownKeys(object)) {
+    const found = Object.getOwnPropertyDescriptor(object, name);
+    if (found.configurable && 'value' in found) Object.defineProperty(object, name, { writable: false, configurable: false });
+  }
+};
+[assert, assert.strict, createRequire('file:///')('node:test')].forEach(lock);
+
+const takeKey = () => {
+  const file = process.env.${keyVariable};
+  delete process.env.${keyVariable};
+  try {
+    const key = readFileSync(file, 'utf8');
+    unlinkSync(file);
+    return key;
+  } catch {
+    return undefined;
+  }
+};
+const key = takeKey();
 
 const show = (value) =>
   inspect(value, { depth: 4, breakLength: Infinity, compact: true, maxArrayLength: 20, maxStringLength: 160, sorted: true })
@@ -30,7 +61,13 @@ function describe(error) {
 }
 
 export default async function* reporter(events) {
-  yield JSON.stringify({ kind: 'start', cwd: process.cwd(), node: process.version }) + '\n';
+  const proof = key && createHmac('sha256', key);
+  const line = (value) => {
+    const text = JSON.stringify(value) + '\n';
+    if (proof) proof.update(text);
+    return text;
+  };
+  yield line({ kind: 'start', cwd: process.cwd(), node: process.version });
   const open = [];
   const stderr = new Map();
   for await (const { type, data } of events) {
@@ -44,7 +81,7 @@ export default async function* reporter(events) {
     }
     if (type === 'test:pass' || type === 'test:fail') {
       open[data.nesting] = data.name;
-      yield JSON.stringify({
+      yield line({
         kind: 'result',
         path: open.slice(0, data.nesting + 1).map((name) => name ?? ''),
         file: data.file,
@@ -54,10 +91,10 @@ export default async function* reporter(events) {
         skipped: (data.skip !== undefined && data.skip !== false) || (data.todo !== undefined && data.todo !== false),
         error: type === 'test:fail' ? describe(data.details?.error) : undefined,
         stderr: type === 'test:fail' ? stderr.get(data.file) ?? stderr.get(data.name) : undefined,
-      }) + '\n';
+      });
     }
   }
-  yield JSON.stringify({ kind: 'end' }) + '\n';
+  yield JSON.stringify({ kind: 'end', proof: proof && proof.digest('hex') }) + '\n';
 }
 `;
 

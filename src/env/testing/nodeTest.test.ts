@@ -60,7 +60,8 @@ describe('finding node:test', () => {
     return {
       root: detected.root,
       files: detected.testFiles,
-      flags: argv.slice(1, at),
+      // Our own module comes before the flags.
+      flags: argv.slice(3, at),
       env,
       isTestFile: (name: string) => detected.runner.isTestFile(name),
     };
@@ -118,6 +119,11 @@ describe('finding node:test', () => {
       'packages/a/a.test.js': test,
     });
     expect(found).toMatchObject({ root: '.', files: ['packages/a/a.test.js'] });
+  });
+
+  it('keeps what the script imports before the tests from the policy', async () => {
+    const found = await detect({ ...script('node --import ./setup.mjs --test'), 'a.test.js': test, 'setup.mjs': '' });
+    expect(['setup.mjs', 'other.mjs'].map(found!.isTestFile)).toEqual([true, false]);
   });
 
   it('knows which files the policy may not change', async () => {

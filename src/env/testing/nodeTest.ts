@@ -6,6 +6,7 @@ import { insideTree, nodeFailureMessage } from './failureMessage.js';
 import { globToRegExp } from './glob.js';
 import { listFiles } from './listFiles.js';
 import { nodeReporterUrl } from './nodeReporter.js';
+import { isProven, keyName, keyVariable } from './resultsProof.js';
 import { nodeTestScripts, type NodeTestScript } from './nodeTestScript.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from './testRunner.js';
 import { withUniqueIds, type NamedResult } from './uniqueIds.js';
@@ -28,7 +29,13 @@ export class NodeTest implements TestRunner {
     private readonly node: string,
     private readonly script: NodeTestScript = byNode,
     private readonly detectedFiles: ReadonlySet<string> = new Set(),
+    private readonly root = '.',
   ) {}
+
+  /** Files of the tree that the script's flags name, such as those after `--import`: they set the tests up. */
+  private get preloaded(): ReadonlySet<string> {
+    return new Set(this.script.flags.map((flag) => path.posix.join(this.root, flag.replace(/^--[\w-]+=/, ''))));
+  }
 
   get check(): RunnerCheck {
     return {
@@ -57,7 +64,7 @@ export class NodeTest implements TestRunner {
     const importsNodeTest = (file: string) => mentionsNodeTest(path.join(tree, root, file));
     const found = (script: NodeTestScript, chosen: readonly string[]) => {
       const testFiles = chosen.map((file) => prefix + file);
-      return { runner: new NodeTest(this.node, script, new Set(testFiles)), root, testFiles };
+      return { runner: new NodeTest(this.node, script, new Set(testFiles), root), root, testFiles };
     };
     for (const script of nodeTestScripts(await scriptsOf(path.join(tree, root, 'package.json')))) {
       const named = filesOf(script, inside);
@@ -73,7 +80,13 @@ export class NodeTest implements TestRunner {
   }
 
   isTestFile(name: string): boolean {
-    return this.detectedFiles.has(name) || testName.test(name) || testFolder.test(name) || configurationName.test(name);
+    return (
+      this.detectedFiles.has(name) ||
+      this.preloaded.has(name) ||
+      testName.test(name) ||
+      testFolder.test(name) ||
+      configurationName.test(name)
+    );
   }
 
   command(detected: DetectedRunner, files: readonly string[], resultsFolder: string) {
@@ -83,6 +96,9 @@ export class NodeTest implements TestRunner {
     return {
       argv: [
         this.node,
+        // Before the repository's own flags, which may import code of it.
+        '--import',
+        nodeReporterUrl,
         ...this.script.flags,
         '--test',
         `--test-reporter=${nodeReporterUrl}`,
@@ -91,13 +107,18 @@ export class NodeTest implements TestRunner {
         '--test-reporter-destination=stdout',
         ...relative,
       ],
-      env: this.script.env,
+      env: { ...this.script.env, [keyVariable]: path.join(resultsFolder, keyName) },
     };
   }
 
-  async parse(resultsFolder: string, _detected: DetectedRunner, tree: string): Promise<readonly TestResult[] | null> {
+  async parse(
+    resultsFolder: string,
+    _detected: DetectedRunner,
+    tree: string,
+    key?: string,
+  ): Promise<readonly TestResult[] | null> {
     const text = await readFile(path.join(resultsFolder, resultsName), 'utf8').catch(() => '');
-    return parseNodeResults(text, tree);
+    return key !== undefined && !isProvenByReporter(text, key) ? null : parseNodeResults(text, tree);
   }
 }
 
@@ -170,12 +191,23 @@ function parseLine(line: string) {
   }
 }
 
-function isEnd(line: string): boolean {
+const endLine = z.object({ kind: z.literal('end'), proof: z.string().optional() });
+
+const isEnd = (line: string) => parseEnd(line) !== null;
+
+function parseEnd(line: string): z.infer<typeof endLine> | null {
   try {
-    return z.object({ kind: z.literal('end') }).safeParse(JSON.parse(line)).success;
+    return endLine.parse(JSON.parse(line));
   } catch {
-    return false;
+    return null;
   }
+}
+
+/** Does the last line prove all lines before it? */
+function isProvenByReporter(text: string, key: string): boolean {
+  const lastAt = text.trimEnd().lastIndexOf('\n') + 1;
+  const end = parseEnd(text.slice(lastAt));
+  return end?.proof !== undefined && isProven(text.slice(0, lastAt), end.proof, key);
 }
 
 const depth = (folder: string) => folder.split('/').length;

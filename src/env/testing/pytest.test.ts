@@ -69,17 +69,26 @@ describe('finding pytest', () => {
     const tree = await temporary.folder();
     await writeFiles(tree, { 'src/a/__init__.py': '', 'test.py': '' });
     const detected = await new Pytest('/usr/bin/python3').detect(tree);
-    expect(detected?.runner.command(detected, [], '/results')).toMatchObject({ env: { PYTHONPATH: 'src' } });
+    expect(detected?.runner.command(detected, [], '/results').argv.slice(3, 5)).toEqual(['/results/junit.xml', 'src']);
     expect(detected?.testFiles).toEqual(['test.py']);
   });
 
   it('knows which files the policy may not change', () => {
     const is = (name: string) => new Pytest('python3').isTestFile(name);
     expect(
-      ['tests/x.py', 'a/test_b.py', 'conftest.py', 'a/conftest.py', 'pytest.ini', 'tox.ini', 'pyproject.toml'].filter(
-        is,
-      ),
-    ).toHaveLength(7);
+      [
+        'tests/x.py',
+        'a/test_b.py',
+        'conftest.py',
+        'a/conftest.py',
+        'pytest.ini',
+        'tox.ini',
+        'pyproject.toml',
+        'pytest.toml',
+        'x.egg-info/entry_points.txt',
+        'src/x-1.dist-info/METADATA',
+      ].filter(is),
+    ).toHaveLength(10);
     expect(['src/a.py', 'contest.py', 'latest_b.py'].filter(is)).toEqual([]);
   });
 });

@@ -5,19 +5,30 @@ import { z } from 'zod';
 import { pytestFailureMessage, withoutColours } from './failureMessage.js';
 import { globToRegExp } from './glob.js';
 import { listFiles } from './listFiles.js';
+import { pytestLauncher } from './pytestLauncher.js';
+import { isProven, keyName, keyVariable } from './resultsProof.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from './testRunner.js';
 import { withUniqueIds, type NamedResult } from './uniqueIds.js';
 
 const resultsName = 'junit.xml';
 /** pytest's own choice, and the names that unittest's users give; files named to it are run whatever they are called. */
 const usualNames = ['test_*.py', '*_test.py', 'test.py', 'tests.py'];
-const configurationNames = ['pytest.ini', '.pytest.ini', 'pyproject.toml', 'tox.ini', 'setup.cfg'];
+const configurationNames = [
+  'pytest.toml',
+  '.pytest.toml',
+  'pytest.ini',
+  '.pytest.ini',
+  'pyproject.toml',
+  'tox.ini',
+  'setup.cfg',
+];
 const testFolder = /(^|\/)(tests?|testing)\//;
+/** Also what a package is said to bring: pytest loads plugins that are named there. */
 const configuration =
-  /(^|\/)(conftest\.py|\.?pytest\.ini|pyproject\.toml|tox\.ini|setup\.cfg|\.coveragerc|\.env[^/]*|sitecustomize\.py|usercustomize\.py)$/;
+  /(^|\/)(conftest\.py|\.?pytest\.(?:ini|toml)|pyproject\.toml|tox\.ini|setup\.cfg|\.coveragerc|\.env[^/]*|sitecustomize\.py|usercustomize\.py)$|\.(dist|egg)-info(\/|$)|\.pth$/;
 
 /**
- * pytest, started as `python -m pytest`. `python` is an absolute path, or a path relative to the tree where the repository
+ * pytest, started by `pytestLauncher`. `python` is an absolute path, or a path relative to the tree where the repository
  * has a virtual environment of its own.
  */
 export class Pytest implements TestRunner {
@@ -26,7 +37,8 @@ export class Pytest implements TestRunner {
   constructor(
     private readonly python: string,
     private readonly detectedFiles: ReadonlySet<string> = new Set(),
-    private readonly env: Readonly<Record<string, string>> = {},
+    /** Folder of the sources, relative to where pytest is started; empty where they lie beside the tests. */
+    private readonly sources = '',
   ) {}
 
   get check(): RunnerCheck {
@@ -49,8 +61,7 @@ export class Pytest implements TestRunner {
       // Else an installed release of the same package would be tested in the place of the tree.
       const sources = root === '.' ? 'src/' : `${root}/src/`;
       const hasSources = files.some((file) => file.startsWith(sources) && file.endsWith('.py'));
-      const env: Record<string, string> = hasSources ? { PYTHONPATH: 'src' } : {};
-      return { runner: new Pytest(this.python, new Set(testFiles), env), root, testFiles };
+      return { runner: new Pytest(this.python, new Set(testFiles), hasSources ? 'src' : ''), root, testFiles };
     }
     return null;
   }
@@ -84,11 +95,14 @@ export class Pytest implements TestRunner {
     const python = path.isAbsolute(this.python)
       ? this.python
       : path.join(path.relative(detected.root, '.'), this.python);
+    const results = path.join(resultsFolder, resultsName);
     return {
       argv: [
         python,
-        '-m',
-        'pytest',
+        '-c',
+        pytestLauncher,
+        results,
+        this.sources,
         '-q',
         '--tb=short',
         '--color=no',
@@ -98,18 +112,25 @@ export class Pytest implements TestRunner {
         'no:cacheprovider',
         '-p',
         'no:randomly',
-        `--junitxml=${path.join(resultsFolder, resultsName)}`,
+        `--junitxml=${results}`,
         '-o',
         'junit_family=xunit1',
         '--',
         ...chosen.map((file) => path.posix.relative(detected.root, file)),
       ],
-      env: this.env,
+      env: { [keyVariable]: path.join(resultsFolder, keyName) },
     };
   }
 
-  async parse(resultsFolder: string, detected: DetectedRunner, tree: string): Promise<readonly TestResult[] | null> {
-    const text = await readFile(path.join(resultsFolder, resultsName), 'utf8').catch(() => '');
+  async parse(
+    resultsFolder: string,
+    detected: DetectedRunner,
+    tree: string,
+    key?: string,
+  ): Promise<readonly TestResult[] | null> {
+    const read = (name: string) => readFile(path.join(resultsFolder, name), 'utf8').catch(() => '');
+    const text = await read(resultsName);
+    if (key !== undefined && !isProven(text, await read(`${resultsName}.proof`), key)) return null;
     return parseJunit(text, { root: detected.root, testFiles: detected.testFiles, tree });
   }
 }

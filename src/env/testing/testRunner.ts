@@ -52,7 +52,13 @@ export interface TestRunner {
   };
   /**
    * Parses what the run left under `resultsFolder` (a path on this machine). `tree` is the tree's path as the tests saw
-   * it. Null where results are incomplete.
+   * it. `key` is what lay in the results folder (`resultsProof.ts`) when the run began, where something did. Null where
+   * results are incomplete, or not written by the runner that was given the key.
    */
-  parse(resultsFolder: string, detected: DetectedRunner, tree: string): Promise<readonly TestResult[] | null>;
+  parse(
+    resultsFolder: string,
+    detected: DetectedRunner,
+    tree: string,
+    key?: string,
+  ): Promise<readonly TestResult[] | null>;
 }

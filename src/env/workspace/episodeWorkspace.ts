@@ -6,6 +6,7 @@ import { explainFileError } from '../repo/git.js';
 import type { Janitor } from '../sandbox/janitorClient.js';
 import { removeFolder } from '../sandbox/removeFolder.js';
 import type { Mount, Sandbox, SandboxCommand, SandboxResult, SandboxView } from '../sandbox/sandbox.js';
+import { keyName } from '../testing/resultsProof.js';
 import type { DetectedRunner, TestReport } from '../testing/testRunner.js';
 import { copyTree } from './copyTree.js';
 import { treeChanges } from './treeChanges.js';
@@ -71,10 +72,12 @@ export class EpisodeWorkspace implements Workspace {
     const files = await this.existing(options.files ?? this.parts.testFiles);
     if (files.length === 0)
       return { outcome: 'no-tests', results: [], output: 'None of the test files exists.', durationMs: 0 };
-    // A name that cannot be guessed: a test that wants to forge results has to search for the folder.
+    // Code under test that finds the folder and forges results there lacks the key, which the runner takes away first.
     const name = `results-${randomBytes(12).toString('hex')}`;
     const results = path.join(this.parts.folder, name);
     await mkdir(results);
+    const key = randomBytes(32).toString('hex');
+    await writeFile(path.join(results, keyName), key);
     const target = this.isConfined ? `/tmp/${name}` : results;
     try {
       const { argv, env } = detected.runner.command(detected, files, target);
@@ -85,7 +88,7 @@ export class EpisodeWorkspace implements Workspace {
       );
       const report = { output: run.output, durationMs: run.durationMs };
       if (run.outcome === 'cancelled') throw cancelled();
-      const parsed = await detected.runner.parse(results, detected, this.mountPath);
+      const parsed = await detected.runner.parse(results, detected, this.mountPath, key);
       if (run.outcome === 'timed-out') return { ...report, outcome: 'timed-out', results: parsed ?? [] };
       if (parsed === null) return { ...report, outcome: 'crashed', results: [] };
       return { ...report, outcome: parsed.length === 0 ? 'no-tests' : 'completed', results: parsed };

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import { explainFileError, git } from '../repo/git.js';
 import type { Repository } from '../repo/repository.js';
+import type { Janitor } from '../sandbox/janitorClient.js';
 import { removeFolder } from '../sandbox/removeFolder.js';
 import { copyTree } from './copyTree.js';
 import { templatesFolder } from './stateFolders.js';
@@ -23,7 +24,10 @@ export class Templates {
   private readonly making = new Map<string, Promise<string>>();
   private readonly folder: string;
 
-  constructor(private readonly repository: Repository) {
+  constructor(
+    private readonly repository: Repository,
+    private readonly janitor: Janitor,
+  ) {
     this.folder = templatesFolder(repository.stateFolder);
   }
 
@@ -47,6 +51,7 @@ export class Templates {
 
   private async make(baseTree: string, startPatch: string, target: string, signal?: AbortSignal): Promise<string> {
     const draft = `${target}.${process.pid}-${randomUUID()}`;
+    this.janitor.addFolder(draft);
     try {
       await mkdir(this.folder, { recursive: true });
       if (startPatch === '') {
@@ -65,6 +70,7 @@ export class Templates {
       throw explainFileError(error, 'write', this.folder);
     } finally {
       await removeFolder(draft);
+      this.janitor.removeFolder(draft);
     }
     await this.deleteOldest();
     return target;
