@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeTinyPolicy } from '../../../src/trainer/tinyPolicy.testing.js';
 import { RecordedRun } from '../fixtures/recordedRun.js';
 import { stopTrainings } from '../fixtures/stopTrainings.js';
 import { tinySettings } from '../fixtures/tinySettings.js';
@@ -141,6 +140,12 @@ const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<v
       await workbench.screenshot('training-dark');
       await workbench.reload();
       await workbench.statusItem().waitFor();
+      await workbench.unfold('running');
+      await workbench.unfold('Evaluation before training');
+      await workbench.unfold('of 1 solved');
+      await workbench.row('Episode 1').locator('.label-name').first().click();
+      await workbench.page.locator('.view-line', { hasText: 'turn 1 · agent' }).first().waitFor();
+      await workbench.screenshot('first-episode-dark');
       await workbench.command('Whetstone: Stop Training');
       await workbench.row('running').waitFor({ state: 'detached' });
       await workbench.statusItem().waitFor({ state: 'hidden' });
@@ -157,7 +162,7 @@ export async function runScenario(options: { root: string; node: string; codeSer
   run.evaluate(0);
   run.step(1);
   await run.live();
-  const settings = { ...tinySettings(await writeTinyPolicy(scratch)), 'whetstone.steps': 100 };
+  const settings = { ...tinySettings('embedded'), 'whetstone.steps': 100 };
   const workbench = await Workbench.open({ ...options, extension: options.root, folder, settings });
   try {
     for (const [name, play] of steps) {
