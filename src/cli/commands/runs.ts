@@ -24,6 +24,7 @@ export const addRunsCommand: AddCommand = (program) => {
     .command('stop [run]')
     .description('stop the training that runs, in order')
     .addOption(repoOption())
+    .addOption(jsonOption())
     .action((run: string | undefined, options: RepoOptions) => interruptible((signal) => stop(run, options, signal)));
 };
 
@@ -81,15 +82,20 @@ async function stop(id: string | undefined, options: RepoOptions, signal: AbortS
   const { stateFolder } = await locateState(options);
   const runId =
     id ?? (await listRuns(stateFolder)).find(({ status }) => status === 'running' || status === 'paused')?.id;
-  if (runId === undefined) return print('No training runs.');
+  const tell = (status: string | null, line: string) =>
+    options.json ? printJson({ id: runId ?? null, status }) : print(line);
+  if (runId === undefined) return tell(null, 'No training runs.');
   const handle = await connectToRun(stateFolder, runId);
-  if (handle === null) return print(`Run ${runId} is not running.`);
+  if (handle === null) {
+    return tell((await openRun(stateFolder, runId).summary()).status, `Run ${runId} is not running.`);
+  }
   handle.stop();
   const gaveUp = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
   const end = await Promise.race([handle.exited, gaveUp]);
   handle.dispose();
   if (end === null) throw failed(`Run ${runId} has been asked to stop and has not yet.`, 'See `whetstone runs list`.');
-  print(
+  tell(
+    end.status,
     `Run ${runId} ${end.status === 'stopped' ? 'stopped' : `ended: ${end.status}`}. Go on with \`whetstone train --resume ${runId}\`.`,
   );
 }

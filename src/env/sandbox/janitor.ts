@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killTree } from './processTree.js';
+import { killAtWorkIn, killTree } from './processTree.js';
 import { removeFolder } from './removeFolder.js';
 
 /**
@@ -36,6 +36,7 @@ async function cleanUp(): Promise<void> {
     await sleep(waitMs);
     for (const [marker, pid] of commands) await killTree(pid, marker);
   }
+  for (const folder of folders) await killAtWorkIn(folder);
   for (const folder of folders) await removeFolder(folder).catch(() => undefined);
   process.exit(0);
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -21,9 +21,10 @@ export async function residentBytes(pid: number): Promise<number> {
 
 /**
  * Kills the process group of `pid` (0 where it is not known), every descendant that can still be found, and (on Linux) every process that carries
- * the marker in its environment: those are the ones that left the group and were adopted by init. Best effort elsewhere.
+ * the marker in its environment, or is at work in `folder` without a terminal: those are the ones that left the group and
+ * were adopted by init. Best effort elsewhere.
  */
-export async function killTree(pid: number, marker: string): Promise<void> {
+export async function killTree(pid: number, marker: string, folder?: string): Promise<void> {
   if (process.platform === 'win32') {
     if (pid !== 0) await run('taskkill', ['/T', '/F', '/PID', String(pid)]).catch(() => undefined);
     return;
@@ -35,10 +36,15 @@ export async function killTree(pid: number, marker: string): Promise<void> {
   }
   // A process may fork between the look and the kill, so look until nothing is left.
   for (let round = 0; round < 20; round += 1) {
-    const marked = await processesWithMarker(marker);
-    if (marked.length === 0) return;
-    marked.forEach(kill);
+    const left = [...(await processesWithMarker(marker)), ...(folder ? await processesAtWorkIn(folder) : [])];
+    if (left.length === 0) return;
+    left.forEach(kill);
   }
+}
+
+/** Kills what is at work in a folder that only an episode's commands have, so that a cleared environment hides nothing. */
+export async function killAtWorkIn(folder: string): Promise<void> {
+  (await processesAtWorkIn(folder)).forEach(kill);
 }
 
 function kill(pid: number): void {
@@ -91,6 +97,24 @@ async function linuxProcesses(): Promise<ProcessEntry[]> {
 
 async function linuxPids(): Promise<number[]> {
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+/** Field 7 of `/proc/<pid>/stat`, counted from the field after the name; 0 where there is no terminal. */
+const terminalField = 4;
+
+/** A person's shell in the folder has a terminal; what a command left behind has none. */
+async function processesAtWorkIn(folder: string): Promise<number[]> {
+  if (process.platform !== 'linux') return [];
+  const found = await Promise.all(
+    (await linuxPids()).map(async (pid) => {
+      const place = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+      if (place !== folder && !place.startsWith(`${folder}/`)) return 0;
+      const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      return fields[0] !== 'Z' && fields[terminalField] === '0' ? pid : 0;
+    }),
+  );
+  return found.filter((pid) => pid !== 0 && pid !== process.pid);
 }
 
 async function processesWithMarker(marker: string): Promise<number[]> {

@@ -101,6 +101,13 @@ describe.each(kinds)('a command in the sandbox %s', (kind) => {
     expect(runningWith(mark)).toEqual([]);
   });
 
+  it('leaves no child behind that emptied its environment', async () => {
+    const mark = `16180.${kinds.indexOf(kind)}${process.pid}`;
+    const result = await run(shell(`env -i setsid sh -c 'sleep ${mark} >/dev/null 2>&1 &'; echo done`));
+    expect(result).toMatchObject({ outcome: 'exited', exitCode: 0, output: 'done\n' });
+    expect(runningWith(mark)).toEqual([]);
+  });
+
   it('is bounded in what it prints, and keeps the beginning and the end', async () => {
     const result = await run(shell('echo first; head -c 30000000 /dev/zero | tr "\\0" x; echo; echo last'));
     expect(result.outputTruncated).toBe(true);

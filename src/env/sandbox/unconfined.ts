@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { commandEnvironment, withJoinedOutput } from './commandEnvironment.js';
 import type { Janitor } from './janitorClient.js';
@@ -44,7 +44,7 @@ export class Unconfined implements Sandbox {
         limits: command,
         onStart: (pid) => this.janitor.setGroup(marker, pid),
         killTree: (pid) => killTree(pid, marker),
-        sweep: (pid) => killTree(pid, marker),
+        sweep: async (pid) => killTree(pid, marker, await realpath(view.worktree)),
       });
       return result;
     } finally {
