@@ -38,6 +38,13 @@ module.exports = {
       from: { path: '^src', pathNot: '^src/extension' },
       to: { path: '^vscode$' },
     },
+    {
+      name: 'one-door-to-onnxruntime',
+      severity: 'error',
+      comment: 'Its usage reports are switched off before it is loaded, by the module that loads it.',
+      from: { path: '^src', pathNot: '^src/trainer/model/onnxRuntime.ts$' },
+      to: { path: 'onnxruntime-node' },
+    },
     { name: 'no-circles', severity: 'error', from: { path: '^src' }, to: { circular: true } },
   ],
   options: {

@@ -1,4 +1,4 @@
-import { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
+import { InferenceSession, Tensor as OrtTensor } from '../../src/trainer/model/onnxRuntime.js';
 import { emitModel } from '../../src/trainer/graph/emit.js';
 import type { Tensor } from '../../src/trainer/graph/graph.js';
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { badInput } from '../../trajectory/errors.js';
+import './noTelemetry.js';
 import { emitModel } from '../graph/emit.js';
 import { Graph } from '../graph/graph.js';
 

@@ -1,4 +1,4 @@
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { InferenceSession, Tensor } from './onnxRuntime.js';
 import { badInput } from '../../trajectory/errors.js';
 import { emitModel } from '../graph/emit.js';
 import type { KeyValueCache } from './generatorCache.js';

@@ -1,4 +1,4 @@
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { InferenceSession, Tensor } from './onnxRuntime.js';
 import { badInput, infrastructure } from '../../trajectory/errors.js';
 import { emitModel } from '../graph/emit.js';
 import { parameterShapes, type LlamaConfig } from './llamaConfig.js';

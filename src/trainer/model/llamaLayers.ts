@@ -1,4 +1,4 @@
-import { Tensor as OrtTensor } from 'onnxruntime-node';
+import { Tensor as OrtTensor } from './onnxRuntime.js';
 import type { Graph, Tensor } from '../graph/graph.js';
 import { multiplyDims, type Dim } from '../graph/shape.js';
 import {
