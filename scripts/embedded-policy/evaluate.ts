@@ -16,6 +16,7 @@ import type { Trajectory } from '../../src/trajectory/trajectory.js';
  *
  *   node .cache/embedded-policy/evaluate.mjs [model folder] [repository] [samples] [limit]
  */
+const SHOWN = 6;
 const [model = 'embedded', repo = 'test-fixtures/embedded-repo', samples = '1', limit = '40'] = process.argv.slice(2);
 const root = await mkdtemp(join(tmpdir(), 'whetstone-evaluate-'));
 await cp(repo, root, { recursive: true });
@@ -42,7 +43,9 @@ const schedule: Schedule = {
   concurrency: settings.concurrency,
   signal: new AbortController().signal,
   gate: () => Promise.resolve(),
-  onTrajectory: (trajectory) => shown.push(trajectory),
+  onTrajectory: (trajectory) => {
+    if (shown.push(trajectory) <= SHOWN) show(trajectory);
+  },
 };
 for (const split of ['heldout', 'train'] as const) {
   const started = Date.now();
@@ -71,8 +74,12 @@ for (const { taskId, grade } of shown) {
   byOperator.set(operatorOf.get(taskId)!, [count[0] + (grade?.resolved ? 1 : 0), count[1] + 1]);
 }
 for (const [operator, [resolved, all]] of [...byOperator].sort()) console.log(`${operator}: ${resolved} of ${all}`);
-for (const { taskId, stopReason, grade, statistics, nodes } of shown.slice(0, 6)) {
-  console.log(`=== ${taskId} ${stopReason} ${grade?.resolved} ${statistics.totalTokens} tokens`);
-  for (const { message } of nodes.slice(1))
+
+function show({ taskId, stopReason, grade, statistics, nodes }: Trajectory): void {
+  console.log(
+    `=== ${taskId} ${stopReason} ${grade?.resolved ? 'resolved' : 'not resolved'}, ${statistics.totalTokens} tokens`,
+  );
+  for (const { message } of nodes.slice(1)) {
     console.log(`[${message.role}] ${'raw' in message ? message.raw : message.content}`);
+  }
 }

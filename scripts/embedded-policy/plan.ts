@@ -22,7 +22,7 @@ const FLAVOURS: readonly Flavour[] = [
 /** Chunks of generated programs, in the order they are made: modules of all sizes first, then small ones. */
 export const CHUNKS: readonly Chunk[] = [
   ...FLAVOURS.slice(0, 7).map((flavour, i) => ({ flavour, seed: 1000 + i, small: false })),
-  ...Array.from({ length: 20 }, (_, i) => ({ flavour: FLAVOURS[i % FLAVOURS.length], seed: 2000 + i, small: true })),
+  ...Array.from({ length: 36 }, (_, i) => ({ flavour: FLAVOURS[i % FLAVOURS.length], seed: 2000 + i, small: true })),
 ];
 
 /** Programs that no training sees. */
@@ -59,14 +59,14 @@ export const TRAINING: TrainingPlan = {
     maxPositions: 2048,
   },
   seed: 20_26,
-  steps: 3000,
+  steps: 9000,
   batchTokens: 2048,
   learningRate: 8e-4,
   warmupSteps: 100,
-  decaySteps: 1200,
+  decaySteps: 4000,
   shortSteps: 700,
   shortTokens: 680,
-  threads: 1,
+  threads: 2,
 };
 
 export const CACHE = join('.cache', 'embedded-policy');
