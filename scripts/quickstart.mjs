@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (major < 20 || (major === 20 && minor < 11)) {
-  console.error(`Node ${process.versions.node} is too old: Whetstone needs Node 20.11 or newer.`);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`Node ${process.versions.node} is too old: Whetstone needs Node 20.19 or newer.`);
   process.exit(2);
 }
 
