@@ -1,3 +1,0 @@
-import { InferenceSession } from '../../src/trainer/model/onnxRuntime.js';
-
-void InferenceSession.create(Buffer.from('x')).catch(() => process.stdout.write(String(process.pid)));
