@@ -33,7 +33,7 @@ export const HELD_OUT_CHUNKS: readonly Chunk[] = [
 
 /** Chunks that the tokenizer is trained on. */
 export const TOKENIZER_CHUNKS = 3;
-export const REVIEWS_PER_FILE = 3;
+export const REVIEWS_PER_FILE = 10;
 
 /** Python packages whose code is read, with their licences. */
 export const PYTHON_PACKAGES: Readonly<Record<string, string>> = {
@@ -59,11 +59,11 @@ export const TRAINING: TrainingPlan = {
     maxPositions: 2048,
   },
   seed: 20_26,
-  steps: 9000,
+  steps: 7800,
   batchTokens: 2048,
   learningRate: 8e-4,
   warmupSteps: 100,
-  decaySteps: 4000,
+  decaySteps: 2500,
   shortSteps: 700,
   shortTokens: 680,
   threads: 2,
