@@ -45,6 +45,8 @@ export function ensureInstalled() {
     PATH: `${join(nodeHome, 'bin')}${delimiter}${process.env.PATH}`,
     // Node's headers come with the package; without this node-gyp would download them.
     npm_config_nodedir: nodeHome,
+    // The project's own .npmrc says so, and `npm test` passes it on.
+    npm_config_ignore_scripts: 'false',
     // npm 11 runs no install script unless told; code-server's one fetches the workbench's own packages.
     npm_config_dangerously_allow_all_scripts: 'true',
   });
