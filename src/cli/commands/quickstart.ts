@@ -14,7 +14,13 @@ interface QuickstartOptions {
 }
 
 /** Sized for ten minutes on two cores. */
-const quickstartSettings: SettingsInput = { steps: 8, tasksPerStep: 6, groupSize: 8, evaluationSamples: 2 };
+const quickstartSettings: SettingsInput = {
+  steps: 8,
+  tasksPerStep: 6,
+  groupSize: 8,
+  temperature: 0.8,
+  learningRate: 2e-4,
+};
 
 export const addQuickstartCommand: AddCommand = (program) => {
   program
