@@ -57,7 +57,7 @@ the same data; ChatML with a role for tools.
 Supervised, with Whetstone's own learner on the CPU: ${plan.steps} steps of about ${plan.batchTokens} tokens (${(tokens / 1e6).toFixed(1)} million in all), AdamW,
 learning rate ${plan.learningRate} with ${plan.warmupSteps} warm-up steps and a linear end of ${plan.decaySteps} steps. Tokens of edits weigh 2, of other turns 1, of
 what the policy reads 0.2 falling to 0.05. The start is not random: the first two layers begin as heads that look a fixed
-distance back and as heads that copy (induction), which spares the tens of millions of tokens that it takes to find them.
+distance back and as heads that copy (induction), which spares finding them.
 
 ## Figures
 
