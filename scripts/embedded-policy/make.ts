@@ -3,20 +3,11 @@ import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { saveCheckpoint } from '../../src/trainer/model/checkpoint.js';
 import { modelCard } from './card.js';
-import { nodeModulesSources, sitePackagesSources, type CorpusFile } from './corpus/permissive.js';
+import { permissiveSources, type CorpusFile } from './corpus/permissive.js';
 import { reviewEpisodes } from './corpus/reviews.js';
 import type { ExpertEpisode } from './episodes/episode.js';
 import { type Chunk, chunkFile, generateEpisodes, readChunk } from './episodes/generate.js';
-import {
-  CACHE,
-  CHUNKS,
-  HELD_OUT_CHUNKS,
-  OUTPUT,
-  PYTHON_PACKAGES,
-  REVIEWS_PER_FILE,
-  TOKENIZER_CHUNKS,
-  TRAINING,
-} from './plan.js';
+import { CACHE, CHUNKS, HELD_OUT_CHUNKS, OUTPUT, REVIEWS_PER_FUNCTION, TOKENIZER_CHUNKS, TRAINING } from './plan.js';
 import { Rng } from './programs/rng.js';
 import { findRuntimes } from './runtimes.js';
 import { encodeEpisode, encodedOnDisk, type EncodedEpisode, TokenKind } from './training/encodeEpisode.js';
@@ -39,7 +30,7 @@ if (stage === 'all' || stage === 'generate') await generateEpisodes(findRuntimes
 if (stage === 'all' || stage === 'train') await makePolicy();
 
 async function makePolicy(): Promise<void> {
-  const corpus = await readCorpus();
+  const corpus = await permissiveSources(join(CACHE, 'corpus'));
   const folder = join(CACHE, 'policy');
   const forTokenizer = (await Promise.all(CHUNKS.slice(0, TOKENIZER_CHUNKS).map(readChunk))).flat();
   await makeTokenizer(
@@ -59,7 +50,7 @@ async function makePolicy(): Promise<void> {
     for (const chunk of CHUNKS) {
       if (!known.has(chunk) && existsSync(chunkFile(chunk))) known.set(chunk, await encodeChunk(chunk));
     }
-    const all = [...reviews.filter((_, i) => i % 2 === 0), ...[...known.values()].flat()];
+    const all = [...reviews, ...[...known.values()].flat()];
     log(
       `${all.length} episodes, ${(all.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0) / 1e6).toFixed(2)}M tokens`,
     );
@@ -80,7 +71,7 @@ async function makePolicy(): Promise<void> {
     sourceFolder: folder,
     dtype: 'BF16',
   });
-  await writeCard(learner.parameters, (await episodes()).length - reviews.length / 2, reviews.length / 2);
+  await writeCard(learner.parameters, (await episodes()).length - reviews.length, reviews.length);
   await learner.dispose();
   log(`written to ${OUTPUT}`);
 }
@@ -92,21 +83,15 @@ function fits({ tokenIds, kinds }: EncodedEpisode): boolean {
   return tokenIds.length <= 1800 && longest <= 156;
 }
 
-async function readCorpus(): Promise<CorpusFile[]> {
-  return [
-    ...(await nodeModulesSources('node_modules')),
-    ...(await sitePackagesSources(findRuntimes().sitePackages, PYTHON_PACKAGES)),
-  ];
-}
-
 /** Made once, since finding the functions takes a while; the packages they come from are listed beside them. */
 async function readReviews(corpus: readonly CorpusFile[]): Promise<ExpertEpisode[]> {
   const file = join(CACHE, 'reviews.json');
   if (!existsSync(file)) {
     const rng = new Rng(4242);
+    const seen = new Set<string>();
     const used = new Map<string, string>();
     const made = corpus.flatMap((source) => {
-      const episodes = reviewEpisodes(rng, source, REVIEWS_PER_FILE);
+      const episodes = reviewEpisodes(rng, source, REVIEWS_PER_FUNCTION, seen);
       if (episodes.length > 0) used.set(source.package, source.licence);
       return episodes;
     });

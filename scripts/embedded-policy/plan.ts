@@ -22,7 +22,7 @@ const FLAVOURS: readonly Flavour[] = [
 /** Chunks of generated programs, in the order they are made: modules of all sizes first, then small ones. */
 export const CHUNKS: readonly Chunk[] = [
   ...FLAVOURS.slice(0, 7).map((flavour, i) => ({ flavour, seed: 1000 + i, small: false })),
-  ...Array.from({ length: 36 }, (_, i) => ({ flavour: FLAVOURS[i % FLAVOURS.length], seed: 2000 + i, small: true })),
+  ...Array.from({ length: 20 }, (_, i) => ({ flavour: FLAVOURS[i % FLAVOURS.length], seed: 2000 + i, small: true })),
 ];
 
 /** Programs that no training sees. */
@@ -33,16 +33,8 @@ export const HELD_OUT_CHUNKS: readonly Chunk[] = [
 
 /** Chunks that the tokenizer is trained on. */
 export const TOKENIZER_CHUNKS = 3;
-export const REVIEWS_PER_FILE = 10;
-
-/** Python packages whose code is read, with their licences. */
-export const PYTHON_PACKAGES: Readonly<Record<string, string>> = {
-  attr: 'MIT',
-  click: 'BSD-3-Clause',
-  flask: 'BSD-3-Clause',
-  jinja2: 'BSD-3-Clause',
-  _pytest: 'MIT',
-};
+/** Review episodes of a file, for each of its functions. */
+export const REVIEWS_PER_FUNCTION = 0.8;
 
 export const TRAINING: TrainingPlan = {
   config: {
@@ -59,11 +51,11 @@ export const TRAINING: TrainingPlan = {
     maxPositions: 2048,
   },
   seed: 20_26,
-  steps: 7800,
+  steps: 26_500,
   batchTokens: 2048,
   learningRate: 8e-4,
   warmupSteps: 100,
-  decaySteps: 2500,
+  decaySteps: 7000,
   shortSteps: 700,
   shortTokens: 680,
   threads: 2,

@@ -20,6 +20,10 @@ export function describeEvent(event: RunEvent): string | null {
       const [low, high] = event.success.interval;
       return `  ${event.split === 'heldout' ? 'held-out' : event.split} success ${percent(event.success.rate)} (95 % interval ${percent(low)} to ${percent(high)}, ${event.success.n} episodes)`;
     }
+    case 'warm-start':
+      return event.update === 1 || event.update === event.updates
+        ? `  update ${event.update} of ${event.updates}: loss ${event.metrics.loss?.toFixed(3)}`
+        : null;
     case 'step': {
       const { reward, success, kl, step_time: seconds } = event.metrics;
       const parts = [

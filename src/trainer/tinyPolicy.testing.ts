@@ -22,7 +22,7 @@ const tinyConfig: LlamaConfig = {
   ropeTheta: 10_000,
   rmsEpsilon: 1e-5,
   tieEmbeddings: true,
-  maxPositions: 1024,
+  maxPositions: 4096,
 };
 
 /** Writes a tiny random policy in Hugging Face layout, with a tokenizer trained on a few sentences, and returns its folder. */

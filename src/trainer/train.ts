@@ -13,7 +13,7 @@ import type { Arena } from './rollout/arena.js';
 import { environmentArena, samplingOptions } from './rollout/environmentArena.js';
 import { rolloutPlans } from './rollout/plans.js';
 import { playGroups, type Schedule } from './rollout/playGroups.js';
-import { latestCheckpoint, writeCheckpoint, type Checkpoint } from './run/checkpoints.js';
+import { listCheckpoints, writeCheckpoint, type Checkpoint } from './run/checkpoints.js';
 import { createRun, settleTasks } from './run/createRun.js';
 import type { RunControl } from './run/runControl.js';
 import { newRunId, type RunPaths } from './run/runDirectory.js';
@@ -22,6 +22,8 @@ import type { RunConfig, Stage } from './run/runRecord.js';
 import { RunWriter } from './run/runWriter.js';
 import type { Settings } from './run/settings.js';
 import { acquireTrainLock } from './run/trainLock.js';
+import { playDemonstrations } from './warmStart/demonstrations.js';
+import { successes, warmStart } from './warmStart/warmStart.js';
 
 type TrainingEnvironment = Awaited<ReturnType<typeof openEnvironment>>;
 
@@ -155,6 +157,7 @@ class TrainingRun {
     this.tasks = await this.settledTasks();
     this.stage('evaluate-before');
     await this.evaluateOnce(0);
+    await this.warmStartOnce();
     this.stage('train');
     while (this.step < this.settings.steps) {
       await this.trainStep(this.step + 1);
@@ -165,9 +168,13 @@ class TrainingRun {
   }
 
   private async restore(): Promise<void> {
-    this.saved = await latestCheckpoint(this.reader.paths.checkpoints);
+    const checkpoints = await listCheckpoints(this.reader.paths.checkpoints);
+    this.saved = checkpoints.at(-1) ?? null;
     if (this.saved === null) return;
-    await this.policy.learner.load(this.saved.folder, { optimizer: true });
+    const warmStarted = checkpoints.find(({ state }) => state.step === 0);
+    if (warmStarted !== undefined) await this.reference?.load(warmStarted.folder, { optimizer: false });
+    // The warm start's optimizer belongs to another loss: training begins with a fresh one.
+    await this.policy.learner.load(this.saved.folder, { optimizer: this.saved.state.step > 0 });
     this.policy.generator.invalidate();
     this.step = this.saved.state.step;
     this.lastReward = this.saved.state.reward;
@@ -216,6 +223,41 @@ class TrainingRun {
       (id) => this.reader.findTrajectory(id),
     );
     this.writer.event({ type: 'evaluation', ...evaluation });
+  }
+
+  /**
+   * Learns from an expert's episodes of the train tasks. Only its end is kept, as the checkpoint of step 0: a run that is
+   * killed meanwhile begins it anew, from demonstrations that are recorded.
+   */
+  private async warmStartOnce(): Promise<void> {
+    const { settings, policy } = this;
+    if (settings.warmStartEpochs === 0 || this.saved !== null) return;
+    this.stage('warm-start');
+    const train = new Set(this.config.taskIds.train);
+    const tasks = this.tasks.filter(({ instance_id }) => train.has(instance_id));
+    const demonstrations = await playDemonstrations(
+      this.arena,
+      policy.codec,
+      tasks,
+      policy.generator.maxContext,
+      samplingOptions(settings, 'rollout'),
+      this.schedule('warm-start', "The expert's episodes", tasks.length),
+      (id) => this.reader.findTrajectory(id),
+    );
+    for await (const { update, updates, ...metrics } of warmStart(
+      policy.learner,
+      successes(demonstrations),
+      settings,
+    )) {
+      if (this.control.signal.aborted) throw cancelled();
+      await this.control.gate();
+      this.writer.event({ type: 'warm-start', update, updates, metrics });
+      this.progress('warm-start', 'Learning from them', update, updates);
+    }
+    policy.generator.invalidate();
+    await this.save();
+    // Training goes on as a resumed one would.
+    await this.restore();
   }
 
   private async trainStep(step: number): Promise<void> {

@@ -1,6 +1,7 @@
 import {
   countSyntaxErrors,
   languageOf,
+  type Language,
   parseSource,
   type SyntaxNode,
 } from '../../../src/env/tasks/injection/parsing.js';
@@ -10,93 +11,167 @@ import { systemPrompt } from '../../../src/env/tools/prompts.js';
 import { SUBMITTED } from '../../../src/env/tools/submit.js';
 import { toolSchemas } from '../../../src/env/tools/tools.js';
 import type { ExpertEpisode } from '../episodes/episode.js';
-import { lineEdit } from '../episodes/lineEdit.js';
-import { thinking, thoughtOf, toolCall } from '../episodes/turnText.js';
+import { lineEdit } from '../../../src/trainer/warmStart/lineEdit.js';
+import { thinking, thoughtOf, toolCall } from '../../../src/trainer/warmStart/turnText.js';
 import { HARD, randomMutation } from '../episodes/variants.js';
 import { invented, NOUNS } from '../programs/names.js';
 import type { Rng } from '../programs/rng.js';
 import type { CorpusFile } from './permissive.js';
 
+const WINDOW = 40;
+
 /**
- * Episodes without tests on code that people wrote: some functions of a real file, one bug by the product's operators,
- * and the request to find it in a function named. They teach what code mostly looks like, and to quote it.
+ * Episodes without tests on code that people wrote: functions of a real file, most with one bug by the product's
+ * operators, and the request to mend them by name. They teach what code mostly looks like, and to quote it; several
+ * bugs to a file, so that what is read teaches several edits. `seen` holds the functions of other files, which come once.
  */
-export function reviewEpisodes(rng: Rng, file: CorpusFile, wanted: number): ExpertEpisode[] {
+export function reviewEpisodes(rng: Rng, file: CorpusFile, perFunction: number, seen: Set<string>): ExpertEpisode[] {
   const language = languageOf(file.path);
   if (language === null) return [];
-  const functions = functionsOf(file);
+  const functions = functionsOf(file.text, language).filter(({ text }) => !seen.has(text));
+  for (const { text } of functions) seen.add(text);
   const episodes: ExpertEpisode[] = [];
-  for (let attempt = 0; attempt < wanted * 2 && episodes.length < wanted && functions.length > 0; attempt += 1) {
-    const chosen = rng.shuffle(functions).slice(0, rng.pick([1, 1, 2, 2, 3]));
-    const source = chosen.map(({ text }) => text).join('\n\n') + '\n';
-    if (source.length > 1500 || countSyntaxErrors(parseSource(source, language).root) > 0) continue;
-    const bug = randomMutation(rng, file.path, source);
-    const repair = bug === null ? null : lineEdit(bug.source, source);
-    if (bug === null || HARD.has(bug.operator) || repair === null || repair.old.length + repair.new.length > 260)
-      continue;
-    const name = nameAt(chosen, bug.line);
-    if (name === null) continue;
-    const extension = /\.\w+$/.exec(file.path)![0];
-    const path = `${rng.pick(['src/', 'lib/', 'src/', '', 'source/'])}${rng.chance(0.4) ? invented(rng) : rng.pick(NOUNS)}${extension}`;
-    episodes.push({
-      language,
-      operator: bug.operator,
-      system: systemPrompt(toolSchemas),
-      user: rng.pick([
-        `Review ${name} in ${path}: it has a bug. Fix it.`,
-        `There is a bug in ${path}, in ${name}. Find it and fix it.`,
-      ]),
-      turns: [
-        {
-          raw: toolCall('open', { path }),
-          train: true,
-          observations: [{ name: 'open', content: renderOpen(path, bug.source) }],
-        },
-        {
-          raw: thinking(thoughtOf(name, repair)) + toolCall('edit', { path, old: repair.old, new: repair.new }),
-          train: true,
-          observations: [{ name: 'edit', content: renderEdit(path, bug.source, source) }],
-        },
-        { raw: toolCall('submit', {}), train: true, observations: [{ name: 'submit', content: SUBMITTED }] },
-      ],
-    });
+  const wanted = Math.min(40, Math.ceil(functions.length * perFunction));
+  for (let attempt = 0; attempt < wanted * 2 && episodes.length < wanted; attempt += 1) {
+    const scene = rng.chance(0.5) ? excerpt(rng, file.text, functions) : selection(rng, functions);
+    const episode = scene === null ? null : reviewEpisode(rng, language, /\.\w+$/.exec(file.path)![0], scene);
+    if (episode !== null) episodes.push(episode);
   }
   return episodes;
 }
 
+/** A function and the lines it takes, counted from 1. */
 interface NamedFunction {
   readonly name: string;
   readonly text: string;
+  readonly first: number;
+  readonly last: number;
 }
 
-/** Functions of 4 to 18 lines that stand at the top of the file, and methods of classes. */
-function functionsOf(file: CorpusFile): NamedFunction[] {
-  const language = languageOf(file.path)!;
-  const { root } = parseSource(file.text, language);
+/** A file, the line it is opened at, and the functions that are then wholly in view, first to last. */
+interface Scene {
+  readonly lines: readonly string[];
+  readonly openAt: number | undefined;
+  readonly functions: readonly NamedFunction[];
+}
+
+/** The whole file, opened near one of its functions. */
+function excerpt(rng: Rng, text: string, functions: readonly NamedFunction[]): Scene | null {
+  const lines = text.split('\n');
+  if (lines.length > 600) return null;
+  const { first } = rng.pick(functions);
+  const openAt = rng.chance(0.5) ? first : Math.max(1, first + rng.int(0, 16));
+  const start = Math.min(Math.max(0, lines.length - 1 - WINDOW), Math.max(0, openAt - 1 - WINDOW / 2));
+  const inView = functions.filter((candidate) => candidate.first > start && candidate.last <= start + WINDOW);
+  const apart = inView.filter((candidate, i) => i === 0 || candidate.first > inView[i - 1]!.last);
+  return { lines, openAt: start === 0 ? undefined : openAt, functions: apart };
+}
+
+/** A file of some of the functions alone. */
+function selection(rng: Rng, functions: readonly NamedFunction[]): Scene | null {
+  const chosen = rng
+    .shuffle(functions.filter(({ text }) => !/^\s/.test(text)))
+    .slice(0, rng.pick([1, 2, 2, 3, 3, 4, 5]));
+  let next = 1;
+  const placed = chosen.map(({ name, text }) => {
+    const first = next;
+    const last = first + text.split('\n').length - 1;
+    next = last + 2;
+    return { name, text, first, last };
+  });
+  const lines = `${placed.map(({ text }) => text).join('\n\n')}\n`.split('\n');
+  return lines.length > WINDOW + 1 ? null : { lines, openAt: undefined, functions: placed };
+}
+
+function reviewEpisode(rng: Rng, language: Language, extension: string, scene: Scene): ExpertEpisode | null {
+  const { lines, functions } = scene;
+  const path = `${rng.pick(['src/', 'lib/', 'src/', '', 'source/'])}${rng.chance(0.4) ? invented(rng) : rng.pick(NOUNS)}${extension}`;
+  const source = lines.join('\n');
+  if (countSyntaxErrors(parseSource(source, language).root) > 0) return null;
+  const bugs = new Map<NamedFunction, readonly string[]>();
+  for (const target of rng.shuffle(functions)) {
+    if (bugs.size === 4 || (bugs.size > 0 && rng.chance(0.1))) break;
+    const bug = randomMutation(rng, path, source, target);
+    if (bug === null || HARD.has(bug.operator)) continue;
+    const mutated = bug.source.split('\n');
+    if (mutated.length === lines.length) bugs.set(target, mutated.slice(target.first - 1, target.last));
+  }
+  if (bugs.size === 0) return null;
+  const withBugs = (left: ReadonlyMap<NamedFunction, readonly string[]>) => {
+    const now = [...lines];
+    for (const [{ first, last }, text] of left) now.splice(first - 1, last - first + 1, ...text);
+    return now.join('\n');
+  };
+  const shown = withBugs(bugs);
+  const names = [...bugs.keys()].map(({ name }) => name);
+  const turns: ExpertEpisode['turns'][number][] = [];
+  for (const target of [...bugs.keys()]) {
+    const before = withBugs(bugs);
+    bugs.delete(target);
+    const after = withBugs(bugs);
+    const repair = lineEdit(before, after);
+    if (repair === null || repair.old.length + repair.new.length > 260) return null;
+    turns.push({
+      raw:
+        thinking(thoughtOf(target.name, before, repair)) + toolCall('edit', { path, old: repair.old, new: repair.new }),
+      train: true,
+      observations: [{ name: 'edit', content: renderEdit(path, before, after) }],
+    });
+  }
+  const place = scene.openAt === undefined ? path : `${path}, line ${scene.openAt}`;
+  return {
+    language,
+    operator: 'review',
+    system: systemPrompt(toolSchemas),
+    user: request(rng, place, names),
+    turns: [
+      {
+        raw: toolCall('open', scene.openAt === undefined ? { path } : { path, line: scene.openAt }),
+        train: true,
+        observations: [{ name: 'open', content: renderOpen(path, shown, scene.openAt) }],
+      },
+      ...turns,
+      { raw: toolCall('submit', {}), train: true, observations: [{ name: 'submit', content: SUBMITTED }] },
+    ],
+  };
+}
+
+function request(rng: Rng, place: string, names: readonly string[]): string {
+  if (names.length > 1) return `Fix ${names.join(', ')} in ${place}: one bug each.`;
+  const [name] = names;
+  return rng.pick([
+    `Review ${name} in ${place}: it has a bug. Fix it.`,
+    `There is a bug in ${place}, in ${name}. Find it and fix it.`,
+  ]);
+}
+
+/** Functions and methods of 4 to 18 lines that are not inside another function. */
+function functionsOf(text: string, language: Language): NamedFunction[] {
+  const { root } = parseSource(text, language);
   if (root.hasError) return [];
-  const nodes = root.descendantsOfType(['function_declaration', 'function_definition', 'lexical_declaration']);
+  const lines = text.split('\n');
+  const nodes = root.descendantsOfType([
+    'function_declaration',
+    'function_definition',
+    'lexical_declaration',
+    'method_definition',
+  ]);
   return nodes.flatMap((node: SyntaxNode) => {
-    const top =
-      node.parent?.type === 'program' || node.parent?.type === 'module' || node.parent?.type === 'export_statement';
     const name =
       node.childForFieldName('name')?.text ??
       /^(?:const|let) (\w+) = (?:async )?(?:\(|\w+ =>|function)/.exec(node.text)?.[1];
-    const text = (
-      node.parent?.type === 'export_statement' && !/default/.test(node.parent.text.slice(0, 16)) ? node.parent : node
-    ).text;
-    const lines = text.split('\n');
-    if (!top || name === undefined || lines.length < 4 || lines.length > 18 || lines.some((line) => line.length > 110))
-      return [];
-    return [{ name, text }];
+    const whole = node.parent?.type === 'export_statement' ? node.parent : node;
+    const [first, last] = [whole.startPosition.row + 1, whole.endPosition.row + 1];
+    const own = lines.slice(first - 1, last);
+    if (name === undefined || name.length < 2 || !isOutermost(node) || own.length < 4 || own.length > 18) return [];
+    if (own.some((line) => line.length > 110)) return [];
+    return [{ name, text: own.join('\n'), first, last }];
   });
 }
 
-function nameAt(functions: readonly NamedFunction[], line: number): string | null {
-  let first = 1;
-  for (const { name, text } of functions) {
-    const count = text.split('\n').length;
-    if (line >= first && line < first + count) return name;
-    first += count + 1;
+function isOutermost(node: SyntaxNode): boolean {
+  for (let above = node.parent; above !== null; above = above.parent) {
+    if (/function|method|arrow/.test(above.type)) return false;
   }
-  return null;
+  return true;
 }

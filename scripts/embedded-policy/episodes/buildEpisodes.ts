@@ -8,7 +8,7 @@ import { playExpert, type Attempt } from './expert.js';
 import { quickCount } from './inProcess.js';
 import { pythonEndsWell } from './pythonCheck.js';
 import { realRuns, type Runtimes, type TestedSource } from './realRuns.js';
-import { lineEdit } from './lineEdit.js';
+import { lineEdit } from '../../../src/trainer/warmStart/lineEdit.js';
 import { randomMutation } from './variants.js';
 
 export type Flavour = 'esm' | 'commonjs' | 'typescript' | 'python';

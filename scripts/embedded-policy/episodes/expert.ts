@@ -10,8 +10,8 @@ import { toolSchemas } from '../../../src/env/tools/tools.js';
 import type { Program } from '../programs/program.js';
 import type { Rng } from '../programs/rng.js';
 import type { EpisodeTurn, ExpertEpisode } from './episode.js';
-import { lineEdit, occurrences, type LineEdit } from './lineEdit.js';
-import { thinking, thoughtOf, toolCall } from './turnText.js';
+import { lineEdit, occurrences, type LineEdit } from '../../../src/trainer/warmStart/lineEdit.js';
+import { definitionLine, thinking, thoughtOf, toolCall } from '../../../src/trainer/warmStart/turnText.js';
 
 /** A state of the module and what its tests said of it. */
 export interface Attempt {
@@ -75,13 +75,6 @@ function suspectOf(program: Program, failure: TestResult): string | null {
       .filter((name) => new RegExp(`\\btest_${name}(_|\\b)`).test(title))
       .sort((a, b) => b.length - a.length)[0] ?? null
   );
-}
-
-/** Number of the line that defines `name`; 0 where none does. */
-export function definitionLine(source: string, name: string): number {
-  const escaped = name.replaceAll('$', '\\$');
-  const pattern = new RegExp(`(function |class |const |def |^\\s+(get )?)${escaped}( =|[ (:{])`);
-  return source.split('\n').findIndex((line) => pattern.test(line)) + 1;
 }
 
 /** From the statement to the sight of the faulty line. */
@@ -205,9 +198,9 @@ class Scene {
             { step: back, before: current, after: buggy },
             { step: forth, before: buggy, after: wanted },
           ];
-    const { step } = steps.at(-1)!;
+    const { step, before } = steps.at(-1)!;
     if (steps.some(({ step: { old, new: replacement } }) => old.length + replacement.length > 320)) return false;
-    const thought = thoughtOf(suspect, step);
+    const thought = thoughtOf(suspect, before, step);
     this.turns.push({
       raw:
         thinking(thought) +

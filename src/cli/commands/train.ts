@@ -31,6 +31,8 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--steps <n>', 'training steps', wholeNumber)
     .option('--tasks-per-step <n>', 'tasks in one step', wholeNumber)
     .option('--group-size <n>', 'rollouts of one task in one step', wholeNumber)
+    .option('--warm-start-epochs <n>', "passes over an expert's episodes before the first step; 0: none", wholeNumber)
+    .option('--warm-start-learning-rate <x>', 'highest learning rate of the warm start', decimalNumber)
     .option('--learning-rate <x>', 'learning rate of AdamW', decimalNumber)
     .option('--temperature <x>', 'sampling temperature of rollouts', decimalNumber)
     .option('--kl <x>', 'weight of the KL term to the starting policy', decimalNumber)
@@ -122,6 +124,7 @@ export async function summaryOf(run: RunReader) {
 export async function reportLines(run: RunReader): Promise<string[]> {
   const evaluations = (await run.evaluations()).filter(({ split }) => split === 'heldout');
   const steps = await run.steps();
+  const warmStarted = (await run.events()).some(({ type }) => type === 'warm-start');
   const [before, after] = [evaluations.at(0), evaluations.length > 1 ? evaluations.at(-1) : undefined];
   const lines: string[] = [''];
   const rows = [before, after].flatMap((evaluation, index) => {
@@ -129,7 +132,7 @@ export async function reportLines(run: RunReader): Promise<string[]> {
     const [low, high] = evaluation.success.interval;
     return [
       [
-        index === 0 ? 'before training' : `after ${evaluation.step} steps`,
+        index === 0 ? 'before training' : `after ${warmStarted ? 'the warm start and ' : ''}${evaluation.step} steps`,
         percent(evaluation.success.rate),
         `${percent(low)} - ${percent(high)}`,
         String(evaluation.success.n),

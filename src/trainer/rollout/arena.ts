@@ -35,7 +35,7 @@ export interface SamplingOptions {
 /** Which episode to play. Everything random in it comes from `seed`. */
 export interface EpisodePlan {
   readonly id: string;
-  readonly kind: 'rollout' | 'evaluation';
+  readonly kind: 'rollout' | 'evaluation' | 'demonstration';
   readonly step: number;
   readonly task: Task;
   readonly sample: number;

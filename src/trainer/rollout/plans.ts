@@ -14,6 +14,11 @@ export function evaluationPlans(tasks: readonly Task[], step: number, samples: n
   return plans('evaluation', numbered('eval', step), tasks, step, samples, runSeed);
 }
 
+/** The expert's episodes of the warm start, one a task. */
+export function demonstrationPlans(tasks: readonly Task[]): EpisodePlan[] {
+  return plans('demonstration', 'demonstration', tasks, 0, 1, 0);
+}
+
 function plans(
   kind: EpisodePlan['kind'],
   prefix: string,

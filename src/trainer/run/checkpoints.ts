@@ -27,7 +27,7 @@ const keptByAge = 2;
 
 /**
  * Writes a checkpoint: `save` fills a temporary folder, which is flushed and renamed into place, so a checkpoint is whole
- * or absent. Afterwards only the last two and the one with the best reward are left.
+ * or absent. Afterwards only the last two, the one with the best reward and that of step 0 are left.
  */
 export async function writeCheckpoint(
   checkpoints: string,
@@ -78,7 +78,8 @@ async function prune(checkpoints: string): Promise<void> {
   const all = await listCheckpoints(checkpoints);
   const rewards = all.map(({ state }) => state.reward ?? -Infinity);
   const best = all[rewards.lastIndexOf(Math.max(...rewards))];
-  const kept = new Set([...all.slice(-keptByAge), best]);
+  const warmStart = all.filter(({ state }) => state.step === 0);
+  const kept = new Set([...all.slice(-keptByAge), best, ...warmStart]);
   for (const checkpoint of all) {
     if (!kept.has(checkpoint)) await remove(checkpoint.folder);
   }

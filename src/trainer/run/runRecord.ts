@@ -7,7 +7,7 @@
  *   trajectories.jsonl   one TrajectoryLine a trajectory, append-only
  *   tokens.bin           blocks of ids, mask, log-probs, entropies, addressed by TrajectoryLine
  *   learned.jsonl/.bin   what the learner found out about each trajectory (LearnedTokens)
- *   checkpoints/step-000010/   Hugging Face layout, optimizer.safetensors, state.json; made by rename, so whole or absent
+ *   checkpoints/step-000010/   step 0 where there was a warm start: the KL term's reference. Hugging Face layout, optimizer.safetensors, state.json; made by rename, so whole or absent
  *   process.json         of the background process while it lives: pid, socket
  *   log.txt              standard error of the background process
  */
@@ -49,6 +49,13 @@ export type RunEvent = { readonly at: string } & (
       readonly total: number;
     }
   | ({ readonly type: 'evaluation' } & Evaluation)
+  | {
+      /** One supervised update of the warm start. */
+      readonly type: 'warm-start';
+      readonly update: number;
+      readonly updates: number;
+      readonly metrics: Readonly<Record<string, number>>;
+    }
   | {
       readonly type: 'step';
       readonly step: number;

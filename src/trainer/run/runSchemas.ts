@@ -36,6 +36,13 @@ export const runEventSchema: z.ZodType<RunEvent> = z.discriminatedUnion('type', 
   }),
   z.object({
     at,
+    type: z.literal('warm-start'),
+    update: count,
+    updates: count,
+    metrics: z.record(z.string(), z.number()),
+  }),
+  z.object({
+    at,
     type: z.literal('step'),
     step: count,
     metrics: z.record(z.string(), z.number()),

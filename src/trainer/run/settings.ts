@@ -30,6 +30,12 @@ export const settingsSchema = z.strictObject({
     .default(120)
     .describe("Seconds that an episode's commands may take together; the policy's own computing does not count."),
   testSeconds: z.number().positive().default(60).describe('Seconds that one run of the tests may take.'),
+  warmStartEpochs: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe("Passes over an expert's episodes of the train tasks before the first step; 0 leaves the warm start out."),
+  warmStartLearningRate: z.number().nonnegative().default(3e-4).describe('Highest learning rate of the warm start.'),
   learningRate: z.number().nonnegative().default(2e-5).describe('Learning rate of AdamW.'),
   weightDecay: z.number().nonnegative().default(0).describe('Decoupled weight decay of AdamW.'),
   maxGradientNorm: z.number().nonnegative().default(1).describe('Gradients are clipped to this norm; 0 does not clip.'),

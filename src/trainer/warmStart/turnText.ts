@@ -15,12 +15,22 @@ function spacedJson(args: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * What is wrong: the function, the line as it was shown (its number is what a small model finds it by, and what it then
- * quotes from), and the change.
+ * What is wrong: the function, the line that defines it, the line at fault, both as they were shown (a small model finds
+ * a line by its number, and then quotes from its own thought), and the change. `source` is what the edit starts from.
  */
-export function thoughtOf(suspect: string | null, edit: LineEdit): string {
+export function thoughtOf(suspect: string | null, source: string, edit: LineEdit): string {
   const shown = edit.shown.length <= 100 ? edit.shown : null;
-  return [suspect, shown, changeOf(edit)].filter((part) => part !== null).join('\n');
+  const number = suspect === null ? 0 : definitionLine(source, suspect);
+  const definition =
+    number === 0 || shown?.startsWith(`${number}:`) ? null : `${number}: ${source.split('\n')[number - 1]!}`;
+  return [suspect, definition, shown, changeOf(edit)].filter((part) => part !== null && part.length <= 110).join('\n');
+}
+
+/** Number of the line that defines `name`; 0 where none does. */
+export function definitionLine(source: string, name: string): number {
+  const escaped = name.replaceAll('$', '\\$');
+  const pattern = new RegExp(`(function |class |const |def |^\\s+(get )?)${escaped}( =|[ (:{])`);
+  return source.split('\n').findIndex((line) => pattern.test(line)) + 1;
 }
 
 function changeOf(edit: LineEdit): string {

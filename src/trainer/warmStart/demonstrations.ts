@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises';
+import { resolve, sep } from 'node:path';
+import type { Task } from '../../trajectory/task.js';
+import type { Trajectory } from '../../trajectory/trajectory.js';
+import type { Generator } from '../model/policy.js';
+import type { Arena, SamplingOptions } from '../rollout/arena.js';
+import { demonstrationPlans } from '../rollout/plans.js';
+import { playGroups, type Schedule } from '../rollout/playGroups.js';
+import type { TextCodec } from '../text/textCodec.js';
+import { expertTurns } from './expertTurns.js';
+
+/**
+ * Plays the expert's episodes of the tasks in their real trees: what the tools answer is what a policy would have met.
+ * Tasks whose oracle the expert cannot say in a short edit are left out.
+ * @param recorded demonstrations that were played before the run was interrupted
+ */
+export async function playDemonstrations(
+  arena: Arena,
+  codec: TextCodec,
+  tasks: readonly Task[],
+  maxContext: number,
+  options: SamplingOptions,
+  schedule: Schedule,
+  recorded: (id: string) => Promise<Trajectory | null>,
+): Promise<Trajectory[]> {
+  const scripts = new Map<string, readonly Int32Array[]>();
+  const known: Task[] = [];
+  for (const task of tasks) {
+    const turns = await turnsOf(arena, task);
+    if (turns === null || !turns.every((raw) => isRead(codec, raw))) continue;
+    const [plan] = demonstrationPlans([task]);
+    scripts.set(
+      plan.id,
+      turns.map((raw) => codec.encodeTurn(raw)),
+    );
+    known.push(task);
+  }
+  const player = { generator: scriptedGenerator(scripts, maxContext), codec, policyStep: 0 };
+  return playGroups(player, arena, demonstrationPlans(known), options, schedule, recorded);
+}
+
+/** Looks at the start tree for as long as the turns take to write. */
+async function turnsOf(arena: Arena, task: Task): Promise<readonly string[] | null> {
+  const episode = await arena.startEpisode(task);
+  try {
+    return await expertTurns(task, (path) => readInside(episode.root, path));
+  } finally {
+    await episode.dispose();
+  }
+}
+
+async function readInside(root: string, path: string): Promise<string | null> {
+  const place = resolve(root, path);
+  return place.startsWith(resolve(root) + sep) ? readFile(place, 'utf8').catch(() => null) : null;
+}
+
+/** A model whose calls look otherwise than the expert's cannot learn from them. */
+function isRead(codec: TextCodec, raw: string): boolean {
+  const { toolCalls } = codec.parseTurn(codec.encodeTurn(raw));
+  return toolCalls.length === 1;
+}
+
+/** Says each session's turns one after the other. Nobody sampled them, so they have no log-probabilities. */
+function scriptedGenerator(scripts: ReadonlyMap<string, readonly Int32Array[]>, maxContext: number): Generator {
+  const said = new Map<string, number>();
+  return {
+    maxContext,
+    generate({ sessionId, maxNewTokens }) {
+      const turn = said.get(sessionId) ?? 0;
+      said.set(sessionId, turn + 1);
+      const tokenIds = scripts.get(sessionId)![turn]!.slice(0, maxNewTokens);
+      const unknown = new Float32Array(tokenIds.length).fill(NaN);
+      return Promise.resolve({ tokenIds, logprobs: unknown, entropies: unknown, finishReason: 'stop' });
+    },
+    release: (sessionId) => void said.delete(sessionId),
+    invalidate: () => undefined,
+    dispose: () => Promise.resolve(),
+  };
+}

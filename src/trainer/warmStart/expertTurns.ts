@@ -1,0 +1,49 @@
+import { applyUnifiedDiff } from '../../env/reward/unifiedPatch.js';
+import type { Task } from '../../trajectory/task.js';
+import { lineEdit } from './lineEdit.js';
+import { definitionLine, thinking, thoughtOf, toolCall } from './turnText.js';
+
+/** Lines that `open` shows from the top of a file. */
+const openedLines = 40;
+/** A longer edit is not worth imitating: it does not fit a turn. */
+const editCharacters = 320;
+
+/**
+ * The turns of an expert who knows the oracle: to the file (by its name, or by a search for the function), the edit with
+ * what is wrong said before it, the tests, the end. Null where the oracle is not one short edit of one file.
+ * @param read a file of the task's start tree, by its path in the repository; null where there is none
+ */
+export async function expertTurns(
+  task: Task,
+  read: (path: string) => Promise<string | null>,
+): Promise<readonly string[] | null> {
+  const changes = await applyUnifiedDiff(task.patch, read);
+  if (changes.length !== 1) return null;
+  const [{ path, before, after }] = changes;
+  if (before === null || after === null) return null;
+  const edit = lineEdit(before, after);
+  if (edit === null || edit.old.length + edit.new.length > editCharacters) return null;
+  const suspect = functionAround(before, edit.line);
+  const definition = suspect === null ? edit.line : definitionLine(before, suspect);
+  const far = edit.line > openedLines;
+  return [
+    ...(far && suspect !== null ? [toolCall('search', { query: suspect })] : []),
+    toolCall('open', far ? { path, line: definition } : { path }),
+    thinking(thoughtOf(suspect, before, edit)) + toolCall('edit', { path, old: edit.old, new: edit.new }),
+    toolCall('run_tests', {}),
+    toolCall('submit', {}),
+  ];
+}
+
+const definitions =
+  /^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\s*\*?|class|def)\s+([\w$]+)|^\s*(?:export\s+)?const\s+([\w$]+)\s*=\s*(?:async\s*)?(?:function|\(|\w+\s*=>)/;
+
+/** Name of the function or class whose definition stands last above a line (or on it), as far as its form tells. */
+function functionAround(source: string, line: number): string | null {
+  const above = source.split('\n').slice(0, line).reverse();
+  for (const text of above) {
+    const match = definitions.exec(text);
+    if (match) return match[1] ?? match[2];
+  }
+  return null;
+}
