@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import { open } from 'node:fs/promises';
-import { failed } from '../../trajectory/errors.js';
+import { badInput } from '../../trajectory/errors.js';
 import { AppendFile, type WriteBytes } from './appendFile.js';
+import { problemOf } from './problemOf.js';
 
 const newline = 0x0a;
 const chunkBytes = 1 << 20;
@@ -53,7 +54,7 @@ export class JsonLinesReader<T> {
     private readonly parse: (value: unknown) => T,
   ) {}
 
-  /** New whole lines; a torn last line is left for later, a missing file has none. Throws `failed` on a broken line. */
+  /** New whole lines; a torn last line is left for later, a missing file has none. Throws bad-input on a broken line. */
   read(): Promise<ReadLine<T>[]> {
     const next = this.reading.then(() => this.readOn());
     this.reading = next.catch(() => undefined);
@@ -92,8 +93,8 @@ export class JsonLinesReader<T> {
     try {
       return { value: this.parse(JSON.parse(bytes.toString('utf8'))), offset, length: bytes.length };
     } catch (error) {
-      throw failed(
-        `${this.file}: the record at byte ${offset} is broken (${(error as Error).message}).`,
+      throw badInput(
+        `${this.file}: the record at byte ${offset} is broken (${problemOf(error)}).`,
         'The file was changed by something else; restore it or delete the run.',
         error,
       );

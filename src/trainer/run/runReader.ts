@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
 import { open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { badInput, failed, WhetstoneError } from '../../trajectory/errors.js';
+import { z } from 'zod';
+import { taskSchema } from '../../env/tasks/taskSchema.js';
+import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import { JsonLinesReader } from './jsonLines.js';
+import { problemOf } from './problemOf.js';
 import { runPaths, runsFolder, type RunPaths } from './runDirectory.js';
 import type { RunConfig, RunEvent, RunStatus, RunSummary, Stage, TrajectoryHeader } from './runRecord.js';
 import { learnedLineSchema, runConfigSchema, runEventSchema, type LearnedLine } from './runSchemas.js';
@@ -71,19 +74,14 @@ export class RunReader {
     this.learnedLines = new JsonLinesReader(paths.learned, (value) => learnedLineSchema.parse(value));
   }
 
-  /** Throws `failed` where it is broken. */
+  /** Throws bad-input where it is broken. */
   async config(): Promise<RunConfig> {
-    try {
-      return runConfigSchema.parse(JSON.parse(await readFile(this.paths.config, 'utf8')));
-    } catch (error) {
-      throw failed(`${this.paths.config} is broken.`, 'Restore it or delete the run.', error);
-    }
+    return readRecord(this.paths.config, runConfigSchema);
   }
 
-  /** The tasks of the run; empty until they are settled. */
+  /** The tasks of the run; empty until they are settled. Throws bad-input where they are broken. */
   async tasks(): Promise<Task[]> {
-    if (!existsSync(this.paths.tasks)) return [];
-    return JSON.parse(await readFile(this.paths.tasks, 'utf8')) as Task[];
+    return existsSync(this.paths.tasks) ? readRecord(this.paths.tasks, z.array(taskSchema)) : [];
   }
 
   /** All events in the order they were written, repeated steps of a resumed run included. */
@@ -156,8 +154,10 @@ export class RunReader {
 
   async summary(): Promise<RunSummary> {
     const config = await this.config();
+    // A training locks, then writes, then unlocks: only one that is dead holds the lock neither before nor after a look.
+    const lived = await this.isLive();
     const events = await this.events();
-    const alive = (await trainLockHolder(this.stateFolder))?.runId === this.id;
+    const alive = lived || (await this.isLive());
     return {
       id: this.id,
       folder: this.paths.folder,
@@ -165,6 +165,19 @@ export class RunReader {
       steps: config.settings.steps,
       ...summarizeEvents(events, alive),
     };
+  }
+
+  private async isLive(): Promise<boolean> {
+    return (await trainLockHolder(this.stateFolder))?.runId === this.id;
+  }
+}
+
+/** A file of one record, checked. */
+async function readRecord<T>(file: string, schema: z.ZodType<T>): Promise<T> {
+  try {
+    return schema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    throw badInput(`${file} is broken (${problemOf(error)}).`, 'Restore it or delete the run.', error);
   }
 }
 

@@ -1,9 +1,10 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WhetstoneError } from '../../trajectory/errors.js';
+import type { Task, TaskSplit } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { createRun, settleTasks } from './createRun.js';
 import { newRunId, type RunPaths } from './runDirectory.js';
@@ -79,6 +80,25 @@ function trajectoryOf(id: string, tokens: number, reward = 1): Trajectory {
       totalTokens: 8,
       seconds: 0.5,
     },
+  };
+}
+
+function taskOf(id: string, split: TaskSplit): Task {
+  const whetstone = { source: 'injection', split, base_tree: 'b', start_patch: '', runner: 'node:test' } as const;
+  return {
+    instance_id: id,
+    repo: 'r',
+    base_commit: 'c',
+    environment_setup_commit: 'c',
+    version: '',
+    created_at: '',
+    problem_statement: 'mend it ‽',
+    hints_text: '',
+    patch: '',
+    test_patch: '',
+    FAIL_TO_PASS: ['t'],
+    PASS_TO_PASS: [],
+    whetstone: { ...whetstone, test_root: '.', test_files: ['a.test.js'] },
   };
 }
 
@@ -159,6 +179,19 @@ describe('the record of a run', () => {
     const paths = await create('r1');
     appendFileSync(paths.events, 'not json\n');
     await expect(openRun(stateFolder, 'r1').events()).rejects.toThrow(/events\.jsonl: the record at byte 0/);
+    writeFileSync(paths.events, '{"at":"now","type":"step","step":-1}\n');
+    const found = expect.stringMatching(/the record at byte 0 is broken \(step: [^\n]+\)\.$/) as string;
+    await expect(openRun(stateFolder, 'r1').events()).rejects.toMatchObject({ message: found });
+  });
+
+  it('refuses a trajectory whose tree has no root to arrive at', async () => {
+    const paths = await create('r1');
+    const writer = new RunWriter(paths);
+    writer.trajectory(trajectoryOf('a', 5));
+    writer.close();
+    const line = readFileSync(paths.trajectories, 'utf8');
+    writeFileSync(paths.trajectories, line.replace('"parent":null', '"parent":0'));
+    await expect(openRun(stateFolder, 'r1').headers()).rejects.toThrow(/is broken \(nodes: a parent comes first\)/);
   });
 
   it('turns a full disk into one line and leaves no half record behind', async () => {
@@ -184,10 +217,48 @@ describe('the record of a run', () => {
   it('settles the tasks once they are known', async () => {
     const paths = await create('r1');
     const config = await openRun(stateFolder, 'r1').config();
-    const task = (id: string, split: 'train' | 'heldout') => ({ instance_id: id, whetstone: { split } }) as never;
-    await settleTasks(paths, config, [task('a', 'train'), task('b', 'heldout')]);
+    const tasks = [taskOf('a', 'train'), taskOf('b', 'heldout')];
+    expect(await openRun(stateFolder, 'r1').tasks()).toEqual([]);
+    await settleTasks(paths, config, tasks);
     expect((await openRun(stateFolder, 'r1').config()).taskIds).toEqual({ train: ['a'], heldout: ['b'] });
-    expect(await openRun(stateFolder, 'r1').tasks()).toHaveLength(2);
+    expect(await openRun(stateFolder, 'r1').tasks()).toEqual(tasks);
+  });
+
+  it('says in one line what is wrong with tasks that were torn or tampered with', async () => {
+    const paths = await create('r1');
+    const whole = JSON.stringify([taskOf('a', 'train')]);
+    const broken: [string, RegExp][] = [
+      [whole.slice(0, -20), /tasks\.json is broken \(.+\)\. Restore it or delete the run\.$/],
+      ['{}', /tasks\.json is broken \(Invalid input: expected array, received object\)/],
+      [whole.replace('"FAIL_TO_PASS":["t"]', '"FAIL_TO_PASS":[]'), /0\.FAIL_TO_PASS: /],
+      [whole.replace('"instance_id":"a"', '"instance_id":"../../a"'), /0\.instance_id: /],
+    ];
+    for (const [text, line] of broken) {
+      writeFileSync(paths.tasks, text);
+      const error = await openRun(stateFolder, 'r1')
+        .tasks()
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ kind: 'bad-input', line: expect.stringMatching(line) as string });
+      expect((error as WhetstoneError).message).not.toContain('\n');
+    }
+  });
+
+  it('says in one line where the tokens of a record are not there', async () => {
+    const paths = await create('r1');
+    const writer = new RunWriter(paths);
+    writer.trajectory(trajectoryOf('a', 5));
+    writer.close();
+    const run = openRun(stateFolder, 'r1');
+    truncateSync(paths.tokens, 10);
+    await expect(run.trajectory('a')).rejects.toMatchObject({
+      kind: 'bad-input',
+      message: expect.stringMatching(/ends at byte 10/) as string,
+    });
+    rmSync(paths.tokens);
+    await expect(run.trajectory('a')).rejects.toMatchObject({
+      kind: 'bad-input',
+      message: expect.stringMatching(/cannot be read/) as string,
+    });
   });
 });
 

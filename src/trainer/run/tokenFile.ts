@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { failed } from '../../trajectory/errors.js';
+import { badInput } from '../../trajectory/errors.js';
 import { AppendFile, type WriteBytes } from './appendFile.js';
 
 /** Where the arrays of one trajectory lie in a binary file: byte offset and number of tokens. */
@@ -36,23 +36,26 @@ export class TokenFile {
 type ArrayOf = { readonly int32: Int32Array; readonly float32: Float32Array; readonly uint8: Uint8Array };
 const constructors = { int32: Int32Array, float32: Float32Array, uint8: Uint8Array };
 
-/** Reads a block back as fresh arrays of the kinds that were appended. Throws `failed` where the file is too short. */
+/** Reads a block back as fresh arrays of the kinds that were appended. Throws bad-input where the file is too short or gone. */
 export async function readTokenBlock<const K extends readonly (keyof ArrayOf)[]>(
   file: string,
   block: TokenBlock,
   kinds: K,
 ): Promise<{ [I in keyof K]: ArrayOf[K[I]] }> {
   const size = kinds.reduce((sum, kind) => sum + constructors[kind].BYTES_PER_ELEMENT * block.tokens, 0);
-  const bytes = new Uint8Array(size);
-  const handle = await open(file, 'r');
+  const remedy = 'The file was changed by something else; restore it or delete the run.';
+  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+    throw badInput(`${file} cannot be read (${error.code}).`, remedy, error);
+  });
+  let bytes: Uint8Array;
   try {
-    const { bytesRead } = await handle.read(bytes, 0, size, block.offset);
-    if (bytesRead < size) {
-      throw failed(
-        `${file}: ends at byte ${block.offset + bytesRead}, ${size - bytesRead} bytes short of a recorded trajectory.`,
-        'The file was changed by something else; restore it or delete the run.',
-      );
+    const length = (await handle.stat()).size;
+    const missing = block.offset + size - length;
+    if (missing > 0) {
+      throw badInput(`${file}: ends at byte ${length}, ${missing} bytes short of a recorded trajectory.`, remedy);
     }
+    bytes = new Uint8Array(size);
+    await handle.read(bytes, 0, size, block.offset);
   } finally {
     await handle.close();
   }

@@ -59,7 +59,10 @@ export const trajectoryLineSchema = z.object({
     seconds: z.number(),
   }),
   block: tokenBlockSchema,
-  nodes: z.array(z.object({ parent: count.nullable(), message: messageSchema, tokens: count })),
+  nodes: z
+    .array(z.object({ parent: count.nullable(), message: messageSchema, tokens: count }))
+    // Whoever walks from a leaf to the root must arrive there.
+    .refine((nodes) => nodes.every(({ parent }, index) => parent === null || parent < index), 'a parent comes first'),
 });
 export type TrajectoryLine = z.infer<typeof trajectoryLineSchema>;
 
