@@ -19,7 +19,7 @@ async function mask(runId: string, trajectoryId: string, options: RepoOptions): 
   const [trajectory, learned, tokenizer] = [
     await run.trajectory(trajectoryId),
     await run.learned(trajectoryId),
-    await loadRunTokenizer(run, embeddedModelFolder()),
+    await loadRunTokenizer(run, embeddedModelFolder),
   ];
   const finite = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value);
   let position = 0;

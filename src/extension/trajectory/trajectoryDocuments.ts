@@ -63,7 +63,7 @@ export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, 
     const [trajectory, learned, tokenizer] = await Promise.all([
       reader.trajectory(address.trajectoryId),
       reader.learned(address.trajectoryId),
-      loadRunTokenizer(reader, this.embeddedModel),
+      loadRunTokenizer(reader, () => this.embeddedModel),
     ]);
     return { address, trajectory, learned, ...layOut(trajectory, tokenizer) };
   }

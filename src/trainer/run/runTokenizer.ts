@@ -6,25 +6,23 @@ import type { TextCodec } from '../text/textCodec.js';
 import { badInput } from '../../trajectory/errors.js';
 
 /**
- * The tokenizer that a run's ids belong to: its latest checkpoint's, else its model's. `embeddedModel` is the folder of
- * the policy that comes with Whetstone. Throws bad-input where none is left.
+ * The tokenizer that a run's ids belong to: its latest checkpoint's, else its model's. `embeddedModel` gives the folder of
+ * the policy that comes with Whetstone; it is only asked where nothing else is left. Throws bad-input where none is.
  */
 export async function loadRunTokenizer(
   run: RunReader,
-  embeddedModel: string,
+  embeddedModel: () => string,
 ): Promise<Pick<TextCodec, 'tokenTexts' | 'decode'>> {
   const { settings } = await run.config();
   const checkpoints = await readdir(run.paths.checkpoints).catch(() => []);
-  const candidates = [
-    ...checkpoints
-      .filter((name) => !name.startsWith('.'))
-      .sort()
-      .reverse()
-      .map((name) => path.join(run.paths.checkpoints, name)),
-    settings.model === 'embedded' ? embeddedModel : settings.model,
-  ];
-  const folder = candidates.find((candidate) => existsSync(path.join(candidate, 'tokenizer.json')));
-  if (folder === undefined) {
+  const ownFolders = checkpoints
+    .filter((name) => !name.startsWith('.'))
+    .sort()
+    .reverse()
+    .map((name) => path.join(run.paths.checkpoints, name));
+  const holdsTokenizer = (candidate: string) => existsSync(path.join(candidate, 'tokenizer.json'));
+  const folder = ownFolders.find(holdsTokenizer) ?? (settings.model === 'embedded' ? embeddedModel() : settings.model);
+  if (!holdsTokenizer(folder)) {
     throw badInput(
       `The tokenizer of run ${run.id} is gone: neither its checkpoints nor ${settings.model} hold a tokenizer.json.`,
       'Put the model folder back where it was.',
