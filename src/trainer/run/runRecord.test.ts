@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, truncate
 import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WhetstoneError } from '../../trajectory/errors.js';
 import type { Task, TaskSplit } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
@@ -12,7 +12,7 @@ import { listRuns, openRun } from './runReader.js';
 import type { RunConfig } from './runRecord.js';
 import { RunWriter } from './runWriter.js';
 import { settingsSchema } from './settings.js';
-import { acquireTrainLock } from './trainLock.js';
+import { acquireTrainLock, type TrainLock } from './trainLock.js';
 
 let stateFolder: string;
 beforeEach(() => {
@@ -282,6 +282,29 @@ describe('the list of runs', () => {
     ]);
     await lock.release();
     expect((await listRuns(stateFolder))[0].status).toBe('interrupted');
+  });
+
+  it('never takes a training that starts or ends during the look for an interrupted one', async () => {
+    const writer = new RunWriter(await create('r1'));
+    let lock: TrainLock | undefined;
+    const run = openRun(stateFolder, 'r1');
+    const read = run.events.bind(run);
+    const looking = vi.spyOn(run, 'events');
+    looking.mockImplementationOnce(async () => {
+      lock = await acquireTrainLock(stateFolder, 'r1');
+      writer.event({ type: 'started', pid: process.pid, resumedFromStep: null });
+      return read();
+    });
+    expect((await run.summary()).status).toBe('running');
+    looking.mockImplementationOnce(async () => {
+      const events = [...(await read())];
+      writer.event({ type: 'finished', status: 'completed', message: 'Done.' });
+      await lock?.release();
+      return events;
+    });
+    expect((await run.summary()).status).toBe('running');
+    expect((await run.summary()).status).toBe('completed');
+    writer.close();
   });
 
   it('lists a run whose files are broken with what is wrong, beside the others', async () => {
