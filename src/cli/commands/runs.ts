@@ -1,4 +1,5 @@
 import { connectToRun } from '../../trainer/background/client.js';
+import { cleanUpAfterKilled } from '../../trainer/background/processRecord.js';
 import { listRuns, openRun } from '../../trainer/run/runReader.js';
 import { failed } from '../../trajectory/errors.js';
 import { interruptible } from '../interrupt.js';
@@ -28,8 +29,15 @@ export const addRunsCommand: AddCommand = (program) => {
     .action((run: string | undefined, options: RepoOptions) => interruptible((signal) => stop(run, options, signal)));
 };
 
-async function list(options: RepoOptions): Promise<void> {
+/** Who looks at the runs also clears away what killed ones left behind. */
+async function tidiedState(options: RepoOptions): Promise<string> {
   const { stateFolder } = await locateState(options);
+  await cleanUpAfterKilled(stateFolder);
+  return stateFolder;
+}
+
+async function list(options: RepoOptions): Promise<void> {
+  const stateFolder = await tidiedState(options);
   const runs = await listRuns(stateFolder);
   if (options.json) return printJson({ runs });
   if (runs.length === 0) return print('No runs yet. Start one with `whetstone train`.');
@@ -42,7 +50,7 @@ async function list(options: RepoOptions): Promise<void> {
 }
 
 async function show(id: string, options: RepoOptions): Promise<void> {
-  const { stateFolder } = await locateState(options);
+  const stateFolder = await tidiedState(options);
   const run = openRun(stateFolder, id);
   const [summary, steps, evaluations, headers] = [
     await run.summary(),
@@ -79,7 +87,7 @@ async function show(id: string, options: RepoOptions): Promise<void> {
 }
 
 async function stop(id: string | undefined, options: RepoOptions, signal: AbortSignal): Promise<void> {
-  const { stateFolder } = await locateState(options);
+  const stateFolder = await tidiedState(options);
   const runId =
     id ?? (await listRuns(stateFolder)).find(({ status }) => status === 'running' || status === 'paused')?.id;
   const tell = (status: string | null, line: string) =>

@@ -67,11 +67,14 @@ function happened({ handle, run, from }: Started, fits: (event: RunEvent) => boo
   });
 }
 
-/** False where the run was faster and had completed. */
+/** Whoever follows the training cleans up after it. False where the run was faster and had completed. */
 async function kill(handle: TrainingHandle): Promise<boolean> {
+  const record = await readProcessRecord(handle.runFolder);
   process.kill(handle.pid, 'SIGKILL');
   const { status } = await handle.exited;
   expect(['interrupted', 'completed']).toContain(status);
+  expect(existsSync(record!.socket)).toBe(false);
+  expect(existsSync(path.join(world.stateFolder, 'train.lock'))).toBe(false);
   handles.splice(handles.indexOf(handle), 1)[0].dispose();
   return status === 'interrupted';
 }
@@ -114,6 +117,11 @@ describe('a training in the background', () => {
     const differences = steps.map(({ metrics }) => metrics['sampling/sampling_logp_difference/max']);
     expect(Math.max(...differences.filter((difference) => difference !== undefined))).toBeLessThan(1e-3);
     expect((await run.evaluations()).map(({ step }) => step)).toEqual([0, 3]);
+    const demonstrations = (await run.headers()).filter(({ kind }) => kind === 'demonstration');
+    expect(demonstrations.length).toBeGreaterThan(0);
+    expect(demonstrations.filter(({ resolved }) => !resolved)).toEqual([]);
+    const updates = (await run.events()).filter((event) => event.type === 'warm-start');
+    expect(updates.at(-1)!.metrics.loss).toBeLessThan(updates[0].metrics.loss);
     expect((await finalWeights(run)).model).not.toBe(digest(path.join(world.settings.model, 'model.safetensors')));
     const taught = new Set(
       steps
@@ -133,6 +141,9 @@ describe('a training in the background', () => {
     const moments: ((event: RunEvent) => boolean)[] = [
       (event) => event.type === 'started',
       (event) => event.type === 'progress' && event.stage === 'evaluate-before',
+      (event) => event.type === 'progress' && event.stage === 'warm-start' && event.message.startsWith('The expert'),
+      (event) => event.type === 'warm-start' && event.update === 2,
+      (event) => event.type === 'checkpoint' && event.step === 0,
       (event) => event.type === 'progress' && event.stage === 'train' && event.done === 2,
       // A checkpoint comes every second step: what was learned since is learned again.
       (event) => event.type === 'step' && event.step === 1,
@@ -143,10 +154,8 @@ describe('a training in the background', () => {
     ];
     let started = await start();
     let kills = 0;
-    const sockets: string[] = [];
     for (const moment of moments) {
       if (!(await happened(started, moment))) break;
-      sockets.push((await readProcessRecord(started.handle.runFolder))!.socket);
       if (!(await kill(started.handle))) break;
       kills++;
       started = await start({ resume: started.handle.runId });
@@ -156,8 +165,7 @@ describe('a training in the background', () => {
     expect(await handle.exited).toMatchObject({ status: 'completed' });
     expect(await finalWeights(run)).toEqual(await finalWeights(undisturbed));
     expect(await findings(run)).toEqual(await findings(undisturbed));
-    // No socket, no worktree is left of the killed ones.
-    expect(sockets.filter((socket) => existsSync(socket))).toEqual([]);
+    // No worktree is left of the killed ones.
     expect(readdirSync(path.join(world.stateFolder, 'worktrees'))).toEqual([]);
     // What was recorded is never played again.
     const lines = readFileSync(run.paths.trajectories, 'utf8').trimEnd().split('\n');

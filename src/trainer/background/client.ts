@@ -8,7 +8,7 @@ import { openRun, type RunReader } from '../run/runReader.js';
 import { runPaths } from '../run/runDirectory.js';
 import type { RunStatus } from '../run/runRecord.js';
 import { readLines } from './lines.js';
-import { readProcessRecord } from './processRecord.js';
+import { cleanUpAfterKilled, readProcessRecord } from './processRecord.js';
 import {
   serverMessageSchema,
   startReportSchema,
@@ -99,6 +99,7 @@ export async function connectToRun(stateFolder: string, runId: string): Promise<
   const { paths } = openRun(stateFolder, runId);
   const record = await readProcessRecord(paths.folder);
   const connection = record && (await connect(record));
+  if (connection === null) await cleanUpAfterKilled(stateFolder);
   return connection && record && handleOf(stateFolder, runId, record, connection, null);
 }
 
@@ -181,6 +182,10 @@ function handleOf(
     },
     exited: ended
       .then(() => endOf(run))
+      .then(async (end) => {
+        await cleanUpAfterKilled(stateFolder);
+        return end;
+      })
       // What the record could not take was said here; it counts unless the record says how it ended.
       .then((end) => (end.status === 'interrupted' && lastWord !== null ? lastWord : end))
       .catch((error: Error): TrainingEnd => ({ status: 'failed', message: error.message })),

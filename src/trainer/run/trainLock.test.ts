@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processIdentity } from './processIdentity.js';
-import { acquireTrainLock } from './trainLock.js';
+import { acquireTrainLock, removeDeadLock } from './trainLock.js';
 import { trainLockHolder } from './trainLockHolder.js';
 
 let root: string;
@@ -52,6 +52,17 @@ describe('the lock of a training', () => {
     mkdirSync(root, { recursive: true });
     writeFileSync(file(), 'torn');
     await (await acquireTrainLock(root, 'r1')).release();
+  });
+
+  it('is removed on its own where its process is gone, and left where it lives', async () => {
+    await removeDeadLock(root);
+    expect(existsSync(root) && readdirSync(root)).toEqual([]);
+    leave(process.pid, (await processIdentity(process.pid))!);
+    await removeDeadLock(root);
+    expect(readdirSync(root)).toEqual(['train.lock']);
+    leave(process.pid, 'started at another time');
+    await removeDeadLock(root);
+    expect(readdirSync(root)).toEqual([]);
   });
 
   it('goes to exactly one of many that want it at once, also over a stale one', async () => {

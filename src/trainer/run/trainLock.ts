@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ensureStateFolder } from '../../env/repo/stateFolder.js';
@@ -22,7 +23,7 @@ export async function acquireTrainLock(stateFolder: string, runId: string): Prom
     pid: process.pid,
     identity: identity ?? 'alive',
     runId,
-    nonce: `${process.pid}-${Date.now()}-${Math.random().toString(36).slice(2)}`,
+    nonce: newNonce(),
   };
   const draft = `${file}.${mine.nonce}`;
   await ensureStateFolder(path.dirname(stateFolder), stateFolder);
@@ -41,6 +42,8 @@ export async function acquireTrainLock(stateFolder: string, runId: string): Prom
   };
 }
 
+const newNonce = () => `${process.pid}-${Date.now()}-${Math.random().toString(36).slice(2)}`;
+
 /** A link appears whole or not at all, so a reader never finds a lock without its holder. */
 async function linked(draft: string, file: string): Promise<boolean> {
   try {
@@ -52,6 +55,14 @@ async function linked(draft: string, file: string): Promise<boolean> {
   }
 }
 
+/** Removes a lock whose process was killed; does nothing where that process lives, or where there is no lock. */
+export async function removeDeadLock(stateFolder: string): Promise<void> {
+  const file = lockFile(stateFolder);
+  if (!existsSync(file)) return;
+  const holder = await readHolder(file);
+  if (holder === null || !(await lives(holder))) await evict(holder, file, `${file}.${newNonce()}.stale`);
+}
+
 async function evictDeadHolder(file: string, aside: string): Promise<void> {
   const holder = await readHolder(file);
   if (holder !== null && (await lives(holder))) {
@@ -60,6 +71,10 @@ async function evictDeadHolder(file: string, aside: string): Promise<void> {
       `Wait for it, or stop it with \`whetstone runs stop ${holder.runId}\`.`,
     );
   }
+  await evict(holder, file, aside);
+}
+
+async function evict(dead: LockHolder | null, file: string, aside: string): Promise<void> {
   try {
     await rename(file, aside);
   } catch (error) {
@@ -68,6 +83,6 @@ async function evictDeadHolder(file: string, aside: string): Promise<void> {
   }
   // Between reading and renaming, another process may have taken the lock over: then it goes back.
   const evicted = await readHolder(aside);
-  if (evicted !== null && evicted.nonce !== holder?.nonce) await linked(aside, file);
+  if (evicted !== null && evicted.nonce !== dead?.nonce) await linked(aside, file);
   await rm(aside, { force: true });
 }
