@@ -1,6 +1,7 @@
 import type { LearnedTokens, Trajectory } from '../trajectory/trajectory.js';
 import { groupAdvantages, type GroupAdvantages } from './algorithm/advantages.js';
-import { grpoCoefficients, type GrpoSums } from './algorithm/grpo.js';
+import { grpoCoefficients } from './algorithm/grpo.js';
+import type { PolicySums } from './algorithm/policyGradient.js';
 import { meanOf, rolloutMetrics } from './algorithm/stepMetrics.js';
 import type { AdamWOptions, Learner, TrainingSequence } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
@@ -71,7 +72,7 @@ interface Updates {
   readonly referenceLogprobs: readonly Float32Array[] | null;
   /** Of the first update: one array a lesson, [time]. */
   readonly coefficients: readonly Float32Array[];
-  readonly sums: readonly GrpoSums[];
+  readonly sums: readonly PolicySums[];
   readonly steps: readonly { readonly gradientNorm: number; readonly skipped: boolean }[];
 }
 
@@ -90,7 +91,7 @@ async function update(
   // On the first update the ratio is 1 whatever the log-probabilities are; only the KL term has to know them before.
   let oldLogprobs = reference === null ? null : await scored(learner);
   let first: readonly Float32Array[] | null = null;
-  const sums: GrpoSums[] = [];
+  const sums: PolicySums[] = [];
   const steps: { gradientNorm: number; skipped: boolean }[] = [];
   for (let iteration = 0; iteration < settings.iterations; iteration++) {
     const logprobs = iteration === 0 ? oldLogprobs : await scored(learner);
