@@ -14,7 +14,9 @@ export function activate({ extensionPath, subscriptions }: vscode.ExtensionConte
   const context = createContext(extensionPath, lifetime);
   lifetime.add(registerCommands(context));
   lifetime.add(registerTrajectoryProviders(context.trajectories));
-  lifetime.add(vscode.window.createTreeView(View.Runs, { treeDataProvider: context.tree, showCollapseAll: true }));
+  const view = vscode.window.createTreeView(View.Runs, { treeDataProvider: context.tree, showCollapseAll: true });
+  lifetime.add(view);
+  lifetime.add(view.onDidChangeVisibility(({ visible }) => context.store.watch(visible)));
   // Not awaited: finds running trainings again, e.g. after the window was reloaded.
   context.store.touch();
   return context;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
@@ -5,21 +6,29 @@ import { runsFolder } from '../../trainer/run/runDirectory.js';
 import type { RunReader } from '../../trainer/run/runReader.js';
 import { Lifetime } from '../lifetime.js';
 import { findRepositories, type Repository } from '../repositories.js';
+import { glance, type Glance } from './glance.js';
 import type { RunOf } from './runTree.js';
 
 const settleMilliseconds = 250;
+const lookMilliseconds = 2000;
 
 /** The runs of the window's repositories, read from their directories; tells when something was written to them. */
 export class RunStore implements vscode.Disposable {
   private readonly lifetime = new Lifetime('run store');
   private readonly changed = this.lifetime.add(new vscode.EventEmitter<void>());
   private readonly readers = new Map<string, Promise<RunReader>>();
-  /** Runs whose process is over, by their folder; nothing but a resume changes them. */
-  private readonly over = new Map<string, RunOf>();
+  /** Finished runs, by their folder; nothing but a resume changes them. */
+  private over = new Map<string, RunOf>();
+  /** How each state folder looked when its runs were last listed. */
+  private readonly glances = new Map<string, Glance>();
   private found?: Promise<readonly Repository[]>;
   private listed?: Promise<readonly RunOf[]>;
   private watchers = this.lifetime.child('watchers');
   private settling?: NodeJS.Timeout;
+  /** How often each run's folder was called stale, so that what was read of it before is not kept. */
+  private readonly touches = new Map<string, number>();
+  private isWatched = false;
+  private looking = this.lifetime.child('next look');
 
   readonly onDidChange = this.changed.event;
 
@@ -52,13 +61,16 @@ export class RunStore implements vscode.Disposable {
   refresh(): void {
     this.found = undefined;
     this.readers.clear();
-    this.over.clear();
+    this.over = new Map();
     this.touch();
   }
 
   /** Something was written (to a run's folder): what was listed is stale. Many calls in a row make one event. */
-  touch(runFolder?: string): void {
-    if (runFolder !== undefined) this.over.delete(runFolder);
+  touch(runFolder: string | null = null): void {
+    if (runFolder !== null) {
+      this.over.delete(runFolder);
+      this.touches.set(runFolder, (this.touches.get(runFolder) ?? 0) + 1);
+    }
     this.listed = undefined;
     this.settling ??= setTimeout(() => {
       this.settling = undefined;
@@ -67,8 +79,41 @@ export class RunStore implements vscode.Disposable {
     }, settleMilliseconds);
   }
 
+  /**
+   * Whether the user has the runs in view. As long as that is so, or a training lives, they are looked at every other
+   * second beside what file events tell: those come late or never on a busy machine or on a network drive.
+   */
+  watch(isWatched: boolean): void {
+    this.isWatched = isWatched;
+    if (isWatched) this.lookSoon(0);
+  }
+
   dispose(): void {
     this.lifetime.dispose();
+  }
+
+  private lookSoon(milliseconds = lookMilliseconds): void {
+    this.looking.dispose();
+    this.looking = this.lifetime.child('next look');
+    const timer = setTimeout(() => void this.look().catch(() => undefined), milliseconds);
+    this.looking.add({ dispose: () => clearTimeout(timer) });
+  }
+
+  private async look(): Promise<void> {
+    let isAnyLive = false;
+    try {
+      const repositories = await this.repositories();
+      isAnyLive = (await Promise.all(repositories.map((repository) => this.lookAt(repository)))).includes(true);
+    } finally {
+      if (isAnyLive || this.isWatched) this.lookSoon();
+    }
+  }
+
+  /** Tells of whatever has changed since the listing; true where a training lives. */
+  private async lookAt({ stateFolder }: Repository): Promise<boolean> {
+    const [before, now] = [this.glances.get(stateFolder), await glance(stateFolder)];
+    if (before && before.text !== now.text) [before.live, now.live].forEach((folder) => this.touch(folder));
+    return now.live !== null;
   }
 
   private async findAndWatch(): Promise<readonly Repository[]> {
@@ -76,6 +121,7 @@ export class RunStore implements vscode.Disposable {
     const lists = await Promise.all(folders.map((folder) => findRepositories(folder.uri.fsPath)));
     const byRoot = new Map(lists.flat().map((repository) => [repository.root, repository]));
     const repositories = [...byRoot.values()];
+    for (const { stateFolder } of repositories) await cleanUp(stateFolder);
     this.watchers.dispose();
     this.watchers = this.lifetime.child('watchers');
     for (const { root } of repositories) {
@@ -94,7 +140,11 @@ export class RunStore implements vscode.Disposable {
   }
 
   private async runsOf(repository: Repository): Promise<RunOf[]> {
-    const names = await readdir(runsFolder(repository.stateFolder)).catch(() => []);
+    const { stateFolder } = repository;
+    const seen = await glance(stateFolder);
+    this.glances.set(stateFolder, seen);
+    if (seen.live !== null) this.lookSoon();
+    const names = await readdir(runsFolder(stateFolder)).catch(() => []);
     const runs = await Promise.all(
       names.map(async (id) => {
         // A folder that is no run, or one that was just deleted, is left out.
@@ -108,11 +158,20 @@ export class RunStore implements vscode.Disposable {
     const folder = path.join(runsFolder(repository.stateFolder), id);
     const known = this.over.get(folder);
     if (known) return known;
+    const [over, touches] = [this.over, this.touches.get(folder)];
     const summary = await (await this.reader(repository.stateFolder, id)).summary();
     const run = { repository, summary };
-    if (summary.status !== 'running' && summary.status !== 'paused') this.over.set(folder, run);
+    const isFinished = ['completed', 'stopped', 'failed'].includes(summary.status);
+    if (isFinished && touches === this.touches.get(folder)) over.set(folder, run);
     return run;
   }
+}
+
+/** What killed trainings left behind is cleared away at the first look. */
+async function cleanUp(stateFolder: string): Promise<void> {
+  if (!existsSync(runsFolder(stateFolder))) return;
+  const { cleanUpAfterKilled } = await import('../../trainer/background/processRecord.js');
+  await cleanUpAfterKilled(stateFolder);
 }
 
 /** The reading code, with its checks of every record, is only loaded once there is a run to read. */

@@ -15,8 +15,8 @@ import { trainingText } from './trainingText.js';
 export class Trainings implements vscode.Disposable {
   private readonly lifetime = new Lifetime('trainings');
   private readonly followed = new Map<string, TrainingHandle>();
-  /** Folders of runs that are being connected to. */
-  private readonly connecting = new Set<string>();
+  /** Attempts to reach the process of a run, by the run's folder. */
+  private readonly connecting = new Map<string, Promise<void>>();
   private readonly status: vscode.StatusBarItem;
 
   constructor(
@@ -45,18 +45,7 @@ export class Trainings implements vscode.Disposable {
   /** Follows every run whose process lives, also one that was started elsewhere or before the window was reloaded. */
   async reconnect(): Promise<void> {
     const living = (await this.store.runs()).filter(({ summary }) => isAlive(summary));
-    for (const { repository, summary } of living) {
-      const { folder, id } = summary;
-      if (this.followed.has(folder) || this.connecting.has(folder)) continue;
-      this.connecting.add(folder);
-      try {
-        const { connectToRun } = await loadEngine();
-        const handle = await connectToRun(repository.stateFolder, id);
-        if (handle) this.follow(repository, handle);
-      } finally {
-        this.connecting.delete(folder);
-      }
-    }
+    await Promise.all(living.map((run) => this.connected(run)));
   }
 
   /** The process of a run, connecting where that has not happened yet; undefined where it does not live. */
@@ -76,6 +65,21 @@ export class Trainings implements vscode.Disposable {
 
   dispose(): void {
     this.lifetime.dispose();
+  }
+
+  /** Resolves once the run is followed, or its process does not answer; one attempt at a time. */
+  private connected(run: RunOf): Promise<void> {
+    const { folder } = run.summary;
+    if (this.followed.has(folder)) return Promise.resolve();
+    const attempt = this.connecting.get(folder) ?? this.connect(run).finally(() => this.connecting.delete(folder));
+    this.connecting.set(folder, attempt);
+    return attempt;
+  }
+
+  private async connect({ repository, summary }: RunOf): Promise<void> {
+    const { connectToRun } = await loadEngine();
+    const handle = await connectToRun(repository.stateFolder, summary.id);
+    if (handle) this.follow(repository, handle);
   }
 
   private follow(repository: Repository, handle: TrainingHandle): void {
@@ -122,6 +126,8 @@ export class Trainings implements vscode.Disposable {
   }
 
   private report(repository: Repository, { runId }: TrainingHandle, end: TrainingEnd): void {
+    // Only the connection is gone; the run is found again as one that lives.
+    if (isAlive(end)) return;
     const run = [repository.stateFolder, runId] as const;
     const showLog = { title: 'Show Log', run: () => vscode.commands.executeCommand(Command.ShowLog, ...run) };
     const resume = { title: 'Resume', run: () => this.start(repository, runId).catch((e) => showError(e, this.log)) };
@@ -136,7 +142,7 @@ export class Trainings implements vscode.Disposable {
   }
 }
 
-export const isAlive = ({ status }: RunSummary) => status === 'running' || status === 'paused';
+export const isAlive = ({ status }: Pick<RunSummary, 'status'>) => status === 'running' || status === 'paused';
 
 /** The engine's client is only loaded once there is a training to start or to follow. */
 async function loadEngine() {

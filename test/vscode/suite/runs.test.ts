@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { RunTreeNode } from '../../../src/extension/runs/runTree.js';
+import { acquireTrainLock } from '../../../src/trainer/run/trainLock.js';
 import { RecordedRun } from '../fixtures/recordedRun.js';
 import { activated, eventually, repoRoot } from './support.js';
 
@@ -13,6 +14,8 @@ describe('The tree of runs', () => {
     run.evaluate(0);
     run.step(1);
     await run.live();
+    // In view, so that it is also found where the file events of a busy machine are lost.
+    await vscode.commands.executeCommand('whetstone.runs.focus');
   });
   after(() => run.end('stopped'));
 
@@ -92,5 +95,30 @@ describe('The tree of runs', () => {
     });
     await vscode.commands.executeCommand('whetstone.stop');
     await eventually(() => assert.equal(run.stopWishes, 1));
+  });
+});
+
+describe('A training of which no file event tells', () => {
+  let run: RecordedRun;
+  before(async () => {
+    run = await RecordedRun.create(repoRoot(), 'run-4', 1);
+    await vscode.commands.executeCommand('whetstone.runs.focus');
+  });
+  after(() => run.end('completed'));
+
+  const state = async () => {
+    const { store } = await activated();
+    return (await store.runs()).find(({ summary }) => summary.id === 'run-4')?.summary.status;
+  };
+
+  it('is seen to live and to end while the runs are in view', async () => {
+    await eventually(async () => assert.equal(await state(), 'interrupted'));
+    const lock = await acquireTrainLock(run.stateFolder, 'run-4');
+    try {
+      await eventually(async () => assert.equal(await state(), 'running'));
+    } finally {
+      await lock.release();
+    }
+    await eventually(async () => assert.equal(await state(), 'interrupted'));
   });
 });
