@@ -23,7 +23,7 @@ export const settingsSchema = z.strictObject({
   topP: z.number().positive().max(1).default(1).describe('Nucleus sampling; 1 leaves it out.'),
   topK: z.int().nonnegative().default(0).describe('Sampling from the k likeliest tokens; 0 leaves it out.'),
   maxTurns: z.int().positive().default(10).describe('Turns of the policy in one episode.'),
-  maxTokensPerTurn: z.int().positive().default(160).describe('Sampled tokens in one turn.'),
+  maxTokensPerTurn: z.int().positive().default(200).describe('Sampled tokens in one turn.'),
   episodeSeconds: z
     .number()
     .positive()

@@ -35,15 +35,16 @@ export async function expertTurns(
   ];
 }
 
+/** Functions, classes, constants that hold a function, and methods. */
 const definitions =
-  /^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\s*\*?|class|def)\s+([\w$]+)|^\s*(?:export\s+)?const\s+([\w$]+)\s*=\s*(?:async\s*)?(?:function|\(|\w+\s*=>)/;
+  /^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\s*\*?|class|def)\s+([\w$]+)|^\s*(?:export\s+)?const\s+([\w$]+)\s*=\s*(?:async\s*)?(?:function|\(|\w+\s*=>)|^\s+(?:static\s+)?(?:async\s+)?(?:get\s+|set\s+)?(?!(?:if|for|while|switch|catch|with)\b)([\w$]+)\s*\([^)]*\)\s*\{\s*$/;
 
-/** Name of the function or class whose definition stands last above a line (or on it), as far as its form tells. */
+/** Name of the function, method or class whose definition stands last above a line (or on it), as far as its form tells. */
 function functionAround(source: string, line: number): string | null {
   const above = source.split('\n').slice(0, line).reverse();
   for (const text of above) {
     const match = definitions.exec(text);
-    if (match) return match[1] ?? match[2];
+    if (match) return match[1] ?? match[2] ?? match[3];
   }
   return null;
 }

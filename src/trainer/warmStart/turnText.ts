@@ -14,16 +14,21 @@ function spacedJson(args: Readonly<Record<string, unknown>>): string {
     .join(', ')}}`;
 }
 
+/** Lines that are gone through one by one; a fault further on is named at once. */
+const scannedLines = 16;
+
 /**
- * What is wrong: the function, the line that defines it, the line at fault, both as they were shown (a small model finds
- * a line by its number, and then quotes from its own thought), and the change. `source` is what the edit starts from.
+ * What is wrong: the function, the numbers of its lines up to the one at fault, that line as it was shown, and the change.
+ * A small model cannot tell at once which of many lines is wrong, but it can judge them one at a time; and it finds a
+ * line by its number, and quotes from its own thought. `source` is what the edit starts from.
  */
 export function thoughtOf(suspect: string | null, source: string, edit: LineEdit): string {
   const shown = edit.shown.length <= 100 ? edit.shown : null;
-  const number = suspect === null ? 0 : definitionLine(source, suspect);
-  const definition =
-    number === 0 || shown?.startsWith(`${number}:`) ? null : `${number}: ${source.split('\n')[number - 1]!}`;
-  return [suspect, definition, shown, changeOf(edit)].filter((part) => part !== null && part.length <= 110).join('\n');
+  const first = suspect === null ? 0 : definitionLine(source, suspect);
+  const last = Number.parseInt(edit.shown);
+  const scanned = first === 0 || shown === null ? 0 : Math.max(0, last - first);
+  const numbers = Array.from({ length: scanned <= scannedLines ? scanned : 0 }, (_, i) => String(first + i));
+  return [suspect, ...numbers, shown, changeOf(edit)].filter((part) => part !== null).join('\n');
 }
 
 /** Number of the line that defines `name`; 0 where none does. */
