@@ -25,6 +25,12 @@ function isControl(character: string): boolean {
   );
 }
 
+/** A path for a person to copy into a shell; nothing here goes through one. */
+export function quoted(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  return process.platform === 'win32' ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** Rows as aligned columns; numbers and percentages to the right. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];

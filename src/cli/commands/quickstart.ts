@@ -4,7 +4,7 @@ import { loadSettings, type SettingsInput } from '../../trainer/run/settings.js'
 import { unpackBundledRepository } from '../bundledRepository.js';
 import { interruptible } from '../interrupt.js';
 import { jsonOption, wholeNumber, type AddCommand } from '../options.js';
-import { print, printJson } from '../output.js';
+import { print, printJson, quoted } from '../output.js';
 import { reportLines, runTraining, summaryOf } from './train.js';
 
 interface QuickstartOptions {
@@ -56,6 +56,3 @@ async function quickstart(options: QuickstartOptions, signal: AbortSignal): Prom
   print(`  code ${quoted(folder)}      then the Whetstone view: trees, token masks, replay`);
   print('  whetstone train --repo PATH      the same on a repository of yours');
 }
-
-/** For a person to copy; nothing here goes through a shell. */
-const quoted = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);

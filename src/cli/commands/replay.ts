@@ -6,10 +6,12 @@ import { episodeLimits } from '../../trainer/run/episodeLimits.js';
 import { openRun } from '../../trainer/run/runReader.js';
 import { interruptible } from '../interrupt.js';
 import { jsonOption, locateState, repoOption, wholeNumber, type AddCommand, type RepoOptions } from '../options.js';
-import { print, printable, printJson, ProgressLine } from '../output.js';
+import { keepWorktree } from '../keptWorktree.js';
+import { print, printable, printJson, ProgressLine, quoted } from '../output.js';
 
 interface ReplayOptions extends RepoOptions {
   readonly until?: number;
+  readonly keep?: boolean;
 }
 
 export const addReplayCommand: AddCommand = (program) => {
@@ -18,6 +20,7 @@ export const addReplayCommand: AddCommand = (program) => {
     .description('play a trajectory again in a fresh worktree and compare what the tools answer with the record')
     .addOption(repoOption())
     .option('--until <turn>', 'the last turn to play; the first is 1', wholeNumber)
+    .option('--keep', 'leave the worktree in place afterwards, and say where it is')
     .addOption(jsonOption())
     .action((run: string, trajectory: string, options: ReplayOptions) =>
       interruptible((signal) => replay(run, trajectory, options, signal)),
@@ -46,13 +49,16 @@ async function replay(runId: string, trajectoryId: string, options: ReplayOption
   const progress = new ProgressLine();
   const environment = await openEnvironment({ path: repoRoot, sandbox, signal });
   try {
-    const { turns } = await replayTrajectory(environment, task, recorded, {
+    const { turns, episode } = await replayTrajectory(environment, task, recorded, {
       limits: episodeLimits(settings),
       untilTurn: options.until,
       signal,
       onTurn: ({ turn }) => progress.update(`turn ${turn} of ${options.until ?? recorded.length}`),
+      keepOpen: true,
     });
     progress.clear();
+    const changes = episode === null ? [] : await episode.changes();
+    const worktree = options.keep && episode !== null ? await keepWorktree(episode.root, stateFolder) : null;
     const described = turns.map((turn) => ({ ...turn, call: describeCalls(recorded[turn.turn - 1]) }));
     const result = {
       run: runId,
@@ -61,6 +67,8 @@ async function replay(runId: string, trajectoryId: string, options: ReplayOption
       sandbox: environment.sandbox,
       same: turns.every(({ same }) => same),
       turns: described,
+      changes,
+      worktree,
     };
     if (options.json) return printJson(result);
     for (const { turn, same, call, diff } of described) {
@@ -72,6 +80,13 @@ async function replay(runId: string, trajectoryId: string, options: ReplayOption
         ? `All ${turns.length} turns as recorded.`
         : `${turns.filter(({ same }) => !same).length} of ${turns.length} turns differ from the record.`,
     );
+    const changed = changes.map(({ path }) => path).join(', ') || 'none';
+    print(printable(`Files changed by then: ${changed}`));
+    if (worktree !== null) {
+      print(`The worktree: ${worktree}`);
+      const remove = process.platform === 'win32' ? 'rmdir /s' : 'rm -r';
+      print(`It stays until you delete it: ${remove} ${quoted(worktree)}`);
+    }
   } finally {
     progress.clear();
     await environment.dispose();

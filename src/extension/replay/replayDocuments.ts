@@ -6,6 +6,7 @@ import { replayText } from './replayText.js';
 import { visibleText } from '../trajectory/visibleText.js';
 
 type Side = 'recorded' | 'observed';
+type Time = 'before' | 'after';
 
 interface Kept {
   readonly replay: Replay;
@@ -14,7 +15,10 @@ interface Kept {
   readonly diverging: ReadonlyMap<number, number>;
 }
 
-/** Results of replays as read-only documents, with both sides of a diverging turn for the diff editor. */
+/**
+ * Results of replays as read-only documents, with both sides of a diverging turn, and of every file that the turns
+ * changed, for the diff editor. The texts live here alone: no worktree is left for them.
+ */
 export class ReplayDocuments implements vscode.TextDocumentContentProvider, vscode.CodeLensProvider, vscode.Disposable {
   private readonly lifetime = new Lifetime('replay documents');
   private readonly kept = new Map<string, Kept>();
@@ -38,31 +42,55 @@ export class ReplayDocuments implements vscode.TextDocumentContentProvider, vsco
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {
-    const [key, turn, side] = uri.query.split('/');
+    const [key, kind, which, side] = uri.query.split('/');
     const kept = this.kept.get(key);
     if (!kept) return 'This replay is gone. Run `Whetstone: Replay Trajectory` again.';
-    if (turn === undefined) return kept.text;
-    const replayed = kept.replay.turns.find((candidate) => candidate.turn === Number(turn));
-    return visibleText(replayed?.[side as Side].join('\n') ?? '');
+    const { turns, changes } = kept.replay;
+    if (kind === 'turn') {
+      return visibleText(turns.find(({ turn }) => turn === Number(which))?.[side as Side].join('\n') ?? '');
+    }
+    if (kind === 'file') return visibleText(changes.at(Number(which))?.[side as Time] ?? '');
+    return kept.text;
   }
 
   provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
-    const diverging = this.kept.get(uri.query)?.diverging ?? new Map<number, number>();
-    return [...diverging].map(
+    const kept = this.kept.get(uri.query);
+    if (!kept) return [];
+    const at = (line: number) => new vscode.Range(line, 0, line, 0);
+    const { turns, changes } = kept.replay;
+    const lenses = [...kept.diverging].map(
       ([turn, line]) =>
-        new vscode.CodeLens(new vscode.Range(line, 0, line, 0), {
+        new vscode.CodeLens(at(line), {
           title: '$(diff) Compare with the record',
           command: 'vscode.diff',
           arguments: this.comparison(uri, turn),
         }),
     );
+    const files = changes.length === 1 ? '1 file' : `${changes.length || 'no'} files`;
+    const changed = {
+      title: `$(diff-multiple) ${files} changed by the end of turn ${turns.at(-1)?.turn ?? 0}`,
+      command: changes.length === 0 ? '' : 'vscode.changes',
+      arguments: this.changedFiles(uri),
+    };
+    return [new vscode.CodeLens(at(0), changed), ...lenses];
   }
 
   /** Arguments of `vscode.diff` for a turn: recorded on the left, observed on the right. */
   comparison(replay: vscode.Uri, turn: number): [vscode.Uri, vscode.Uri, string] {
     const side = (name: Side) =>
-      replay.with({ path: `/turn ${turn} ${name}.replay`, query: `${replay.query}/${turn}/${name}` });
+      replay.with({ path: `/turn ${turn} ${name}.replay`, query: `${replay.query}/turn/${turn}/${name}` });
     return [side('recorded'), side('observed'), `Turn ${turn}: recorded ↔ replayed`];
+  }
+
+  /** Arguments of `vscode.changes` for the files as they are after the last played turn, against the task's tree. */
+  changedFiles(replay: vscode.Uri): [string, [vscode.Uri, vscode.Uri, vscode.Uri][]] {
+    const { turns, changes } = this.kept.get(replay.query)?.replay ?? { turns: [], changes: [] };
+    const files = changes.map(({ path }, index): [vscode.Uri, vscode.Uri, vscode.Uri] => {
+      // Named as the file is, so that its language is known.
+      const side = (time: Time) => replay.with({ path: `/${path}`, query: `${replay.query}/file/${index}/${time}` });
+      return [side('after'), side('before'), side('after')];
+    });
+    return [`Files changed by the end of turn ${turns.at(-1)?.turn ?? 0}`, files];
   }
 
   /** Turns whose observation was not the recorded one. */

@@ -14,8 +14,15 @@ const turnSchema = z.object({
   /** Hunks of a unified diff from the recorded to the observed text. */
   diff: z.string(),
 });
+const changeSchema = z.object({
+  /** Relative to the repository's root, with `/`. */
+  path: z.string(),
+  /** The file's text in the task's tree, and after the last played turn; null where it is not there. */
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+});
 /** What `whetstone replay --json` prints, as far as it is read here. */
-const replaySchema = z.looseObject({ turns: z.array(turnSchema) });
+const replaySchema = z.looseObject({ turns: z.array(turnSchema), changes: z.array(changeSchema) });
 
 /** What a replay found, turn by turn. */
 export type Replay = z.infer<typeof replaySchema>;

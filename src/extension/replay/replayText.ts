@@ -2,7 +2,10 @@ import { visibleText } from '../trajectory/visibleText.js';
 import type { Replay } from './replayProcess.js';
 
 /** A replay as a document, and on which line each diverging turn stands. */
-export function replayText(title: string, { turns }: Replay): { text: string; diverging: Map<number, number> } {
+export function replayText(
+  title: string,
+  { turns }: Pick<Replay, 'turns'>,
+): { text: string; diverging: Map<number, number> } {
   const lines: string[] = [];
   const diverging = new Map<number, number>();
   const different = turns.filter((turn) => !turn.same).length;

@@ -1,19 +1,25 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { trajectoryUri } from '../../../src/extension/trajectory/trajectoryDocuments.js';
-import { RecordedRun } from '../fixtures/recordedRun.js';
-import { activated, repoRoot } from './support.js';
+import { mending, RecordedRun } from '../fixtures/recordedRun.js';
+import { activated, eventually, repoRoot } from './support.js';
 
 describe('Replay of a trajectory', () => {
   let run: RecordedRun;
   let uri: vscode.Uri;
+  let mendingUri: vscode.Uri;
 
   before(async () => {
     run = await RecordedRun.create(repoRoot(), 'run-3', 1);
-    const { id } = run.rollout(1, 'sum-adds__comparison-flip__sum.js_4', 1);
+    const taskId = 'sum-adds__comparison-flip__sum.js_4';
+    const uriOf = ({ id }: { id: string }) =>
+      trajectoryUri({ stateFolder: run.stateFolder, runId: run.config.runId, trajectoryId: id });
+    uri = uriOf(run.rollout(1, taskId, 1));
+    mendingUri = uriOf(run.rollout(1, taskId, 0, mending));
     await run.end('completed');
-    uri = trajectoryUri({ stateFolder: run.stateFolder, runId: run.config.runId, trajectoryId: id });
   });
   after(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 
@@ -22,6 +28,9 @@ describe('Replay of a trajectory', () => {
     assert.ok(editor, 'the result is shown');
     return editor.document;
   };
+
+  const lensesOf = (result: vscode.Uri) =>
+    vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', result);
 
   it('plays the turns in a fresh worktree and shows where they differ from the record', async () => {
     await vscode.commands.executeCommand('whetstone.replay', uri);
@@ -39,8 +48,7 @@ describe('Replay of a trajectory', () => {
     const [recorded, observed] = replays.comparison(result, replays.diverging(result)[0]);
     assert.match((await vscode.workspace.openTextDocument(recorded)).getText(), /onerror/);
     assert.match((await vscode.workspace.openTextDocument(observed)).getText(), /a - b/);
-    const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', result);
-    assert.ok(lenses.some(({ command }) => command?.title.includes('Compare with the record')));
+    assert.ok((await lensesOf(result)).some(({ command }) => command?.title.includes('Compare with the record')));
   });
 
   it('stops at the turn that was asked for', async () => {
@@ -49,5 +57,29 @@ describe('Replay of a trajectory', () => {
     const text = replayed().getText();
     assert.match(text, /to turn 1/);
     assert.ok(!text.includes('── turn 2'));
+    const [lens] = await lensesOf(replayed().uri);
+    assert.match(lens.command?.title ?? '', /no files changed by the end of turn 1/);
+  });
+
+  it('shows the files as they were at that turn, and leaves no worktree', async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('whetstone.replayToTurn', mendingUri, 1);
+    const { uri: result } = replayed();
+    const [{ command }] = await lensesOf(result);
+    assert.match(command?.title ?? '', /1 file changed by the end of turn 1/);
+    const { replays } = await activated();
+    const [, [[, before, after]]] = replays.changedFiles(result);
+    const textOf = async (file: vscode.Uri) => (await vscode.workspace.openTextDocument(file)).getText();
+    assert.equal(await textOf(before), 'export const sum = (a, b) => a - b;\n');
+    assert.equal(await textOf(after), 'export const sum = (a, b) => a + b;\n');
+    await vscode.commands.executeCommand(command!.command, ...(command!.arguments as unknown[]));
+    await eventually(() => {
+      const inputs = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label));
+      assert.ok(
+        inputs.some((label) => label.startsWith('Files changed by the end of turn 1')),
+        inputs.join(),
+      );
+    });
+    assert.deepEqual(await readdir(join(run.stateFolder, 'worktrees')), []);
   });
 });
