@@ -1,0 +1,43 @@
+import { sequenceLogratio, sigmoid, slopeOver, type ReferencedSequence } from './scoredSequence.js';
+
+export interface KtoOptions {
+  readonly beta: number;
+  /** z_0: how far the policy is from the reference on the whole, in nats; a constant of the loss (`ktoReferencePoint`). */
+  readonly referencePoint: number;
+  /** lambda_D and lambda_U: weights of good and of bad trajectories. */
+  readonly desirableWeight: number;
+  readonly undesirableWeight: number;
+  /** Trajectories, good and bad, that the whole step's loss is averaged over. */
+  readonly trajectories: number;
+}
+
+/**
+ * Kahneman-Tversky optimization (arXiv 2402.01306, equations 7 and 8), which needs no pairs:
+ *
+ *   L = 1/N sum lambda_y (1 - sigmoid(s beta (d - z_0)))        d = log pi/pi_ref(y), s = 1 for good ones, -1 for bad ones
+ *   dL/dlp_t = -s lambda_y beta/N sigmoid(u) (1 - sigmoid(u))   u = s beta (d - z_0)
+ *
+ * @returns coefficients dL/dlp, 0 where the mask is 0: [time]
+ */
+export function ktoCoefficients(
+  sequence: ReferencedSequence,
+  desirable: boolean,
+  { beta, referencePoint, desirableWeight, undesirableWeight, trajectories }: KtoOptions,
+): { coefficients: Float32Array; loss: number } {
+  const weight = (desirable ? desirableWeight : undesirableWeight) / trajectories;
+  const sign = desirable ? 1 : -1;
+  const value = sigmoid(sign * beta * (sequenceLogratio(sequence) - referencePoint));
+  return {
+    coefficients: slopeOver(sequence, -sign * weight * beta * value * (1 - value)),
+    loss: weight * (1 - value),
+  };
+}
+
+/**
+ * z_0 of KTO: the mean of log pi/pi_ref over answers that belong to other tasks of the batch, at least 0; an estimate of
+ * KL(pi || pi_ref). Exactly 0 without any.
+ */
+export function ktoReferencePoint(mismatched: readonly ReferencedSequence[]): number {
+  if (mismatched.length === 0) return 0;
+  return Math.max(0, mismatched.reduce((sum, each) => sum + sequenceLogratio(each), 0) / mismatched.length);
+}
