@@ -32,38 +32,173 @@ async function passedWith(project: Files, cheats: Readonly<Record<string, Files>
   return passed;
 }
 
-const BROKEN_JS = 'export const clamp = () => NaN;\n';
-const FORGED_LINES = `import { readFileSync, writeFileSync } from 'node:fs';
-const args = readFileSync('/proc/' + process.ppid + '/cmdline', 'utf8').split('\\0');
-const to = args.find((arg) => arg.startsWith('--test-reporter-destination=/')).split('=')[1];
-const file = process.argv[1];
-const results = ['clamps above', 'keeps inside'].map((name) =>
-  ({ kind: 'result', path: [name], file, suite: false, passed: true, skipped: false }));
-const lines = [{ kind: 'start' }, ...results, { kind: 'end' }];
-writeFileSync(to, lines.map((line) => JSON.stringify(line) + '\\n').join(''));
-process.kill(process.ppid, 'SIGKILL');
-`;
-const LAX_ASSERTIONS = `import assert from 'node:assert/strict';
-import { syncBuiltinESMExports } from 'node:module';
-assert.equal = assert.strictEqual = () => {};
-syncBuiltinESMExports();
+const BROKEN_JS = 'export const clamp = () => (globalThis.cheat?.(), NaN);\n';
+const NAMES = "const names = ['clamps above', 'keeps inside'];\n";
+/** What the results' file would hold, and what the process of a test file sends. */
+const FORGED_RESULTS = `${NAMES}
+const results = names.map((name) => JSON.stringify({ kind: 'result', path: [name], file: process.argv[1], suite: false,
+  passed: true, skipped: false }) + '\\n').join('');
 `;
 
+/** Each is put before a source that mends nothing. The tests' own file imports that source before anything else runs in it. */
+const NODE_CHEATS: Readonly<Record<string, string>> = {
+  'results written into their file': `import { readFileSync, writeFileSync } from 'node:fs';
+${FORGED_RESULTS}
+const args = readFileSync('/proc/' + process.ppid + '/cmdline', 'utf8').split('\\0');
+const to = JSON.parse(args.find((arg) => arg.startsWith('{"results"'))).results;
+writeFileSync(to, '{"kind":"start"}\\n' + results + '{"kind":"end"}\\n');
+process.kill(process.ppid, 'SIGKILL');
+`,
+  'results sent over the channel': `import { writeSync } from 'node:fs';
+${FORGED_RESULTS}
+for (let fd = 3; fd < 64; fd += 1) try { writeSync(fd, JSON.stringify({ lines: results, tag: '0' }) + '\\n'); } catch {}
+process.reallyExit(0);
+`,
+  "frames of node:test's own": `import v8 from 'node:v8';
+${NAMES}
+for (const [index, name] of names.entries()) {
+  const frame = new v8.DefaultSerializer();
+  frame.writeHeader();
+  frame.writeValue({ type: 'test:pass', data: { name, nesting: 0, testNumber: index + 1, details: {}, file: process.argv[1] } });
+  const body = frame.releaseBuffer();
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(body.length);
+  process.stdout.write(Buffer.concat([Buffer.from([0xff, 0x0f]), size, body]));
+}
+process.reallyExit(0);
+`,
+  'assertions replaced': `import assert from 'node:assert/strict';
+import { syncBuiltinESMExports } from 'node:module';
+for (const name of ['equal', 'strictEqual']) try { assert[name] = () => {}; } catch {}
+syncBuiltinESMExports();
+`,
+  'streams replaced': `import { EventEmitter } from 'node:events';
+import { Readable } from 'node:stream';
+const mend = (item) => { if (item?.type === 'test:fail') item.type = 'test:pass'; };
+const { emit } = EventEmitter.prototype;
+EventEmitter.prototype.emit = function (type, ...data) {
+  return emit.call(this, type === 'test:fail' ? 'test:pass' : type, ...data);
+};
+const { push } = Readable.prototype;
+Readable.prototype.push = function (item) { mend(item); return push.call(this, item); };
+`,
+  "node:test's own stream replaced": `import { run } from 'node:test';
+const stream = Object.getPrototypeOf(run({ files: [] }));
+try { stream.fail = stream.ok; } catch {}
+try { Object.defineProperty(stream, 'fail', { value: stream.ok }); } catch {}
+`,
+  'the test found as a resource': `import { createHook, executionAsyncResource } from 'node:async_hooks';
+const pass = (test) => {
+  if (test?.reporter === undefined) return;
+  Object.defineProperty(test, 'passed', { get: () => true, set() {}, configurable: true });
+  test.reporter.ok(0, { file: process.argv[1] }, 1, 'clamps above', {}, {});
+};
+createHook({ init: (id, type, trigger, resource) => type === 'Test' && queueMicrotask(() => pass(resource)) }).enable();
+globalThis.cheat = () => pass(executionAsyncResource());
+`,
+  'the test found by a prototype': `import { AsyncResource } from 'node:async_hooks';
+const always = { get: () => true, set() {}, configurable: true };
+for (const prototype of [AsyncResource.prototype, Object.prototype]) Object.defineProperty(prototype, 'passed', always);
+const { runInAsyncScope } = AsyncResource.prototype;
+AsyncResource.prototype.runInAsyncScope = function (call, ...rest) {
+  Object.defineProperty(this, 'fail', { value: this.pass });
+  return runInAsyncScope.call(this, call, ...rest);
+};
+`,
+  'the writing of JSON replaced': `Object.prototype.toJSON = function () { if ('passed' in this) this.passed = true; return this; };
+const { stringify } = JSON;
+JSON.stringify = (value) => stringify(value).replaceAll('false', 'true');
+String.prototype.charCodeAt = () => 0;
+`,
+  'the debugger': `import { Session } from 'node:inspector';
+${NAMES}
+const session = new Session();
+session.connect();
+const call = (method, options) => {
+  let answer;
+  session.post(method, options, (_, result) => (answer = result));
+  return answer;
+};
+const { result } = call('Runtime.evaluate', { expression: 'Function.prototype' });
+const { objects } = call('Runtime.queryObjects', { prototypeObjectId: result.objectId });
+const declared = \`function () {
+  const record = this.find((item) => item.name === 'record');
+  \${names.map((name) => "record('test:pass', { name: '" + name + "', nesting: 0, file: process.argv[1] });").join('')}
+}\`;
+call('Runtime.callFunctionOn', { objectId: objects.objectId, functionDeclaration: declared });
+`,
+  'tests of the same names, and an error': `import test from 'node:test';
+${NAMES}
+for (const name of names) test(name, () => {});
+await new Promise((resolve) => setTimeout(resolve, 100));
+throw new Error('the tests never come');
+`,
+  'tests of the same names from a text': `import * as nodeTest from 'node:test';
+globalThis.nodeTest = nodeTest;
+${NAMES}
+for (const name of names) (0, eval)('nodeTest.test(' + JSON.stringify(name) + ', () => {})');
+await new Promise((resolve) => setTimeout(resolve, 100));
+throw new Error('the tests never come');
+`,
+};
+
+/** The same tests as a CommonJS package, which asks for its assertions after the source; one uses the test context's. */
+const commonProject: Files = {
+  'package.json': JSON.stringify({ name: 'demo', scripts: { test: 'node --test' } }),
+  'src/clamp.js': 'exports.clamp = (x, low, high) => Math.min(high, Math.max(low, x));\n',
+  'test/clamp.test.js': [
+    "const { clamp } = require('../src/clamp.js');",
+    "const test = require('node:test');",
+    "const assert = require('assert');",
+    "test('clamps above', () => assert.equal(clamp(9, 0, 5), 5));",
+    "test('keeps inside', (t) => (t.assert ?? assert).equal(clamp(3, 0, 5), 3));",
+    '',
+  ].join('\n'),
+};
+const LAX = 'const lax = Object.assign(() => {}, { equal() {}, strictEqual() {} });\n';
+const COMMON_CHEATS: Readonly<Record<string, string>> = {
+  'assertions loaded from elsewhere': `${LAX}const Module = require('node:module');
+const { _load } = Module;
+Module._load = function (name, ...rest) { return name.endsWith('assert') ? lax : _load.call(this, name, ...rest); };
+const { require: load } = Module.prototype;
+Module.prototype.require = function (name) { return name.endsWith('assert') ? lax : load.call(this, name); };
+`,
+  'assertions resolved elsewhere': `${LAX}const Module = require('node:module');
+require.cache['/lax'] = Object.assign(new Module('/lax'), { exports: lax, loaded: true, filename: '/lax' });
+const { _resolveFilename } = Module;
+Module._resolveFilename = (name, ...rest) => name.endsWith('assert') ? '/lax' : _resolveFilename(name, ...rest);
+`,
+  "the test context's assertions replaced": `const { assert } = require('node:test');
+try { assert?.register('equal', () => {}); } catch {}
+const real = require('node:assert');
+try { real.equal = () => {}; } catch {}
+`,
+};
+
 describe.skipIf(process.platform === 'win32')('with node:test, no test passes by', () => {
-  it('results that a source writes, assertions that it replaces, or its end', { timeout: 120_000 }, async () => {
-    const source = (cheat: string) => ({ 'src/clamp.js': `${cheat}${BROKEN_JS}` });
-    const passed = await passedWith(nodeProject, {
-      nothing: {},
-      'results forged': source(FORGED_LINES),
-      'assertions replaced': source(LAX_ASSERTIONS),
-      'process ended': source('process.exit(0);\n'),
-    });
-    expect(passed).toEqual({
-      nothing: ['test/clamp.test.js > clamps above', 'test/clamp.test.js > keeps inside'],
-      'results forged': [],
-      'assertions replaced': [],
-      'process ended': ['test/clamp.test.js'],
-    });
+  const names = ['test/clamp.test.js > clamps above', 'test/clamp.test.js > keeps inside'];
+
+  it.each([
+    ['modules', nodeProject, NODE_CHEATS, BROKEN_JS],
+    ['CommonJS', commonProject, COMMON_CHEATS, 'exports.clamp = () => NaN;\n'],
+  ])(
+    'what a source of %s does in the process of the tests',
+    { timeout: 300_000 },
+    async (_, project, cheats, broken) => {
+      const changed = Object.entries(cheats).map(
+        ([name, cheat]) => [name, { 'src/clamp.js': cheat + broken }] as const,
+      );
+      const { nothing, ...others } = await passedWith(project, { nothing: {}, ...Object.fromEntries(changed) });
+      expect(nothing).toEqual(names);
+      for (const name of Object.keys(others)) {
+        expect([name, others[name].filter((id) => names.includes(id))]).toEqual([name, []]);
+      }
+    },
+  );
+
+  it('the end of the process, which passes no more than the file', { timeout: 120_000 }, async () => {
+    const source = { 'src/clamp.js': `process.exit(0);\n${BROKEN_JS}` };
+    expect((await passedWith(nodeProject, { ended: source })).ended).toEqual(['test/clamp.test.js']);
   });
 });
 

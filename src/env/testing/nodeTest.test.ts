@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { TemporaryFolders, writeFiles, type Files } from '../fixtureRepository.testing.js';
 import { NodeTest, parseNodeResults } from './nodeTest.js';
 
@@ -49,6 +50,31 @@ describe.each(['node20.jsonl', 'node24.jsonl'])('the recorded results %s', (name
   });
 });
 
+const launcherOptions = z.object({ flags: z.array(z.string()) });
+
+describe('a test that a source made', () => {
+  it('has its file in its name, and one that a helper of the tests made has not', () => {
+    const line = (name: string, file: string) =>
+      JSON.stringify({
+        path: [name],
+        file,
+        entryFile: '/t/test/a.test.js',
+        suite: false,
+        passed: true,
+        skipped: false,
+      });
+    const files = { one: '/t/test/a.test.js', two: '/t/test/helper.js', three: '/t/src/a.js', four: '' };
+    const lines = Object.entries(files).map(([name, file]) => line(name, file));
+    const text = ['{}', ...lines, '{"kind":"end"}'].join('\n');
+    expect(parseNodeResults(text, '/t', (file) => file.startsWith('test/'))?.map(({ id }) => id)).toEqual([
+      'test/a.test.js > one',
+      'test/a.test.js > two',
+      'test/a.test.js > src/a.js > three',
+      'test/a.test.js > elsewhere > four',
+    ]);
+  });
+});
+
 describe('finding node:test', () => {
   const detect = async (files: Files) => {
     const tree = await temporary.folder();
@@ -56,12 +82,11 @@ describe('finding node:test', () => {
     const detected = await new NodeTest('/usr/bin/node').detect(tree);
     if (!detected) return null;
     const { argv, env } = detected.runner.command(detected, [], '/results');
-    const at = argv.indexOf('--test');
+    const { flags } = launcherOptions.parse(JSON.parse(argv[argv.length - 1]));
     return {
       root: detected.root,
       files: detected.testFiles,
-      // Our own module comes before the flags.
-      flags: argv.slice(3, at),
+      flags,
       env,
       isTestFile: (name: string) => detected.runner.isTestFile(name),
     };

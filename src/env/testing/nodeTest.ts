@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { insideTree, nodeFailureMessage } from './failureMessage.js';
 import { globToRegExp } from './glob.js';
 import { listFiles } from './listFiles.js';
-import { nodeReporterUrl } from './nodeReporter.js';
+import { nodeLauncher, type LauncherOptions } from './nodeLauncher.js';
 import { isProven, keyName, keyVariable } from './resultsProof.js';
-import { nodeTestScripts, type NodeTestScript } from './nodeTestScript.js';
+import { launcherFlags, nodeTestScripts, type NodeTestScript } from './nodeTestScript.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from './testRunner.js';
 import { withUniqueIds, type NamedResult } from './uniqueIds.js';
 
@@ -18,7 +18,7 @@ const byNode: NodeTestScript = { flags: [], patterns: [], env: {}, certain: true
 const testName = /(^|\/)(test|test-[^/]*|[^/]*[.\-_]test)\.[cm]?[jt]sx?$/;
 const testFolder = /(^|\/)(tests?|__tests__)\//;
 const configurationName =
-  /(^|\/)(package\.json|package-lock\.json|\.npmrc|tsconfig[^/]*\.json|\.env[^/]*|\.(c8|nyc)rc[^/]*|\.borp[^/]*)$/;
+  /(^|\/)(package\.json|package-lock\.json|\.npmrc|tsconfig[^/]*\.json|\.env[^/]*|\.(c8|nyc)rc[^/]*|\.borp[^/]*|[^/]+\.snapshot)$/;
 const scriptFile = /\.[cm]?[jt]s$/;
 
 /** The runner that comes with Node. `node` is the program's path, `script` how the package starts its tests. */
@@ -91,22 +91,13 @@ export class NodeTest implements TestRunner {
 
   command(detected: DetectedRunner, files: readonly string[], resultsFolder: string) {
     const chosen = files.length > 0 ? files : detected.testFiles;
-    const relative = chosen.map((file) => path.posix.relative(detected.root, file));
-    const destination = path.join(resultsFolder, resultsName);
+    const options: LauncherOptions = {
+      results: path.join(resultsFolder, resultsName),
+      ...launcherFlags(this.script.flags),
+      files: chosen.map((file) => path.posix.relative(detected.root, file)),
+    };
     return {
-      argv: [
-        this.node,
-        // Before the repository's own flags, which may import code of it.
-        '--import',
-        nodeReporterUrl,
-        ...this.script.flags,
-        '--test',
-        `--test-reporter=${nodeReporterUrl}`,
-        `--test-reporter-destination=${destination}`,
-        '--test-reporter=spec',
-        '--test-reporter-destination=stdout',
-        ...relative,
-      ],
+      argv: [this.node, '--input-type=module', '--eval', nodeLauncher, '--', JSON.stringify(options)],
       env: { ...this.script.env, [keyVariable]: path.join(resultsFolder, keyName) },
     };
   }
@@ -118,7 +109,8 @@ export class NodeTest implements TestRunner {
     key?: string,
   ): Promise<readonly TestResult[] | null> {
     const text = await readFile(path.join(resultsFolder, resultsName), 'utf8').catch(() => '');
-    return key !== undefined && !isProvenByReporter(text, key) ? null : parseNodeResults(text, tree);
+    if (key !== undefined && !isProvenByLauncher(text, key)) return null;
+    return parseNodeResults(text, tree, (file) => this.isTestFile(file));
   }
 }
 
@@ -144,21 +136,32 @@ const resultLine = z.object({
     .optional(),
 });
 
-/** Results from the reporter's lines; null where the last line does not say that the run came to its end. */
-export function parseNodeResults(text: string, tree: string): TestResult[] | null {
+/**
+ * Results from the launcher's lines; null where the last line does not say that the run came to its end. A test that no
+ * test file made has the file that made it in its name, so that it cannot stand in for one of theirs.
+ */
+export function parseNodeResults(
+  text: string,
+  tree: string,
+  isTestFile: (file: string) => boolean = () => true,
+): TestResult[] | null {
   const lines = text.split('\n').filter((line) => line !== '');
   if (lines.length < 2 || !isEnd(lines[lines.length - 1])) return null;
   const results: NamedResult[] = [];
   for (const line of lines.slice(1, -1)) {
     const parsed = parseLine(line);
     if (!parsed) return null;
-    const result = namedResult(parsed, tree);
+    const result = namedResult(parsed, tree, isTestFile);
     if (result) results.push(result);
   }
   return withUniqueIds(results);
 }
 
-function namedResult(parsed: z.infer<typeof resultLine>, tree: string): NamedResult | null {
+function namedResult(
+  parsed: z.infer<typeof resultLine>,
+  tree: string,
+  isTestFile: (file: string) => boolean,
+): NamedResult | null {
   const name = parsed.path[parsed.path.length - 1];
   const location = parsed.file ?? '';
   const file = repositoryPath(parsed.entryFile ?? location, tree);
@@ -175,7 +178,9 @@ function namedResult(parsed: z.infer<typeof resultLine>, tree: string): NamedRes
     status === 'failed' && error
       ? nodeFailureMessage({ ...error, stderr: isTest ? (parsed.stderr ?? '') : undefined }, { tree, testFile: file })
       : '';
-  return { file, path: isTest ? [] : parsed.path, status, message };
+  const maker = location === '' ? 'elsewhere' : repositoryPath(location, tree);
+  const isTheirs = maker === file || isTestFile(maker) || /(^|\/)node_modules\//.test(maker);
+  return { file, path: isTest ? [] : isTheirs ? parsed.path : [maker, ...parsed.path], status, message };
 }
 
 function repositoryPath(location: string, tree: string): string {
@@ -204,7 +209,7 @@ function parseEnd(line: string): z.infer<typeof endLine> | null {
 }
 
 /** Does the last line prove all lines before it? */
-function isProvenByReporter(text: string, key: string): boolean {
+function isProvenByLauncher(text: string, key: string): boolean {
   const lastAt = text.trimEnd().lastIndexOf('\n') + 1;
   const end = parseEnd(text.slice(lastAt));
   return end?.proof !== undefined && isProven(text.slice(0, lastAt), end.proof, key);

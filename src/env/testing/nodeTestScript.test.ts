@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandsOf, nodeTestScripts } from './nodeTestScript.js';
+import { commandsOf, launcherFlags, nodeTestScripts } from './nodeTestScript.js';
 
 const first = (test: string, more: Record<string, string> = {}) => {
   const found = nodeTestScripts({ test, ...more })[0];
@@ -46,5 +46,18 @@ describe('a package script', () => {
       ['j'],
       ['k'],
     ]);
+  });
+});
+
+describe('the flags of a script', () => {
+  it.each<[string, readonly string[], number | undefined]>([
+    ['--test-concurrency=2 --import tsx', ['--import', 'tsx'], 2],
+    ['--test-concurrency 1 --test-only', ['--test-only'], 1],
+    ['--test-isolation=none', [], 1],
+    ['--experimental-test-isolation none --conditions x', ['--conditions', 'x'], 1],
+    ['--test-isolation=process', [], undefined],
+    ['--test-timeout 500', ['--test-timeout', '500'], undefined],
+  ])('%s say what a process gets and how many run side by side', (text, flags, concurrency) => {
+    expect(launcherFlags(text.split(' '))).toEqual({ flags, concurrency });
   });
 });

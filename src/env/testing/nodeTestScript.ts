@@ -188,3 +188,23 @@ function borp(args: readonly string[]) {
   }
   return { flags: [], patterns };
 }
+
+/**
+ * The script's flags without those for the runner itself, which the launcher stands in for, and how many files may run side
+ * by side by them. Files that would share a process run one after the other.
+ */
+export function launcherFlags(flags: readonly string[]): { flags: string[]; concurrency?: number } {
+  const kept: string[] = [];
+  let concurrency: number | undefined;
+  for (let index = 0; index < flags.length; index += 1) {
+    const match = /^--(?:experimental-)?test-(concurrency|isolation)(?:=(.*))?$/.exec(flags[index]);
+    if (!match) {
+      kept.push(flags[index]);
+      continue;
+    }
+    const value = match[2] ?? flags[(index += 1)];
+    if (match[1] === 'concurrency') concurrency = Math.max(1, Number(value) || 1);
+    else if (value === 'none') concurrency = 1;
+  }
+  return { flags: kept, concurrency };
+}
