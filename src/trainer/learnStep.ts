@@ -1,32 +1,45 @@
 import type { LearnedTokens, Trajectory } from '../trajectory/trajectory.js';
-import { groupAdvantages, type GroupAdvantages } from './algorithm/advantages.js';
-import { grpoCoefficients } from './algorithm/grpo.js';
-import type { PolicySums } from './algorithm/policyGradient.js';
-import { meanOf, rolloutMetrics } from './algorithm/stepMetrics.js';
-import type { AdamWOptions, Learner, TrainingSequence } from './model/policy.js';
+import { estimateAdvantages, silentGroups, type Advantage } from './algorithm/advantageEstimators.js';
+import { groupAdvantages } from './algorithm/advantages.js';
+import { importanceWeights } from './algorithm/importance.js';
+import { klPenalties } from './algorithm/kl.js';
+import { sampledTokens, type PolicySums } from './algorithm/policyGradient.js';
+import { policyLosses, type PolicyLossOptions } from './algorithm/policyLosses.js';
+import { importanceMetrics, meanOf, policyMetrics, rolloutMetrics } from './algorithm/stepMetrics.js';
+import type { AdamWOptions, Learner, SequenceScores, TrainingSequence } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
 import { samplerLogprobs, trainingSequence } from './rollout/nodes.js';
 import type { Settings } from './run/settings.js';
 
 export interface LearnedStep {
   readonly metrics: Record<string, number>;
-  /** Advantages of each group's rollouts. */
+  /** Advantages of each group's rollouts; where tokens have their own, the mean over them. */
   readonly advantages: readonly (readonly number[])[];
   /** Of the trajectories that taught something. */
   readonly learned: readonly LearnedTokens[];
 }
 
-/** A trajectory of a group whose rewards differ, on its way through the step. */
-interface Lesson {
+/** A trajectory on its way through the step; a lesson, where it teaches something. */
+interface Rollout {
   readonly trajectory: Trajectory;
   readonly sequence: TrainingSequence;
-  readonly advantage: number;
+  /** Null where the machine failed. */
+  readonly reward: number | null;
+}
+
+/** What is known of the lessons before the first update; one array a lesson, [time]. */
+interface Scores {
+  /** Null where the ratio of the first update is 1 whatever the log-probabilities are, so nobody has to know them before. */
+  readonly old: readonly SequenceScores[] | null;
+  readonly referenceLogprobs: readonly Float32Array[] | null;
+  readonly importanceWeights: readonly Float64Array[] | null;
 }
 
 /**
- * One step of GRPO on the groups' trajectories: forms advantages and coefficients and updates the learner
- * `settings.iterations` times. Groups of equal rewards give no gradient, so the learner is not even asked about them; where
- * all are equal nothing is updated: the weights stay bit for bit, and the optimizer's momentum does not carry them on.
+ * One step of learning on the groups' trajectories: forms advantages and coefficients as `settings.algorithm` says and
+ * updates the learner `settings.iterations` times. Silent groups (equal rewards) give no gradient, so the learner is not even
+ * asked about them; where all are silent nothing is updated: the weights stay bit for bit, and the optimizer's momentum does
+ * not carry them on.
  * @param reference the frozen starting policy; null without a KL term
  * @param step number of the step, 1 for the first
  */
@@ -39,88 +52,177 @@ export async function learnStep(
 ): Promise<LearnedStep> {
   const problems = groups.flat().flatMap(checkActionMask);
   if (problems.length > 0) throw new Error(`internal: action mask: ${problems[0]}`);
-  const grouped = groups.map((group) => groupAdvantages(group.map(({ grade }) => grade?.reward ?? null)));
-  const lessons = groups.flatMap((group, index) =>
-    grouped[index].equalRewards ? [] : lessonsOf(group, grouped[index]),
+  const { advantage: estimator } = settings.algorithm;
+  const rollouts = groups.map((group) => group.map(rolloutOf));
+  const rewards = rollouts.map((group) => group.map(({ reward }) => reward));
+  const silent = silentGroups(estimator, rewards);
+  const lessons = rollouts.flatMap((group, index) => (silent[index] ? [] : group.filter(teaches)));
+  const scores = await scoresBefore(learner, reference, lessons, settings);
+  const penalties = rewardPenalties(lessons, scores, settings);
+  const estimated = estimateAdvantages(
+    estimator,
+    rollouts.map((group) =>
+      group.map((rollout) => ({
+        reward: rollout.reward,
+        actionMask: rollout.sequence.actionMask,
+        penalties: penalties.get(rollout) ?? null,
+      })),
+    ),
   );
-  const graded = groups.flat().filter(({ grade }) => grade !== null).length;
-  const updates = lessons.length === 0 ? null : await update(learner, reference, lessons, graded, settings);
+  const advantageOf = new Map(rollouts.flatMap((group, i) => group.map((one, sample) => [one, estimated[i][sample]])));
+  const advantages = lessons.map((lesson) => advantageOf.get(lesson)!);
+  const options = lossOptions(rollouts.flat(), settings);
+  const updates = lessons.length === 0 ? null : await update(learner, lessons, advantages, scores, options, settings);
   return {
     metrics: {
-      ...rolloutMetrics(groups.flat(), grouped),
+      ...rolloutMetrics(
+        groups.flat(),
+        rewards.map((group) => groupAdvantages(group)),
+      ),
       entropy: meanOf(groups.flat().flatMap(sampledEntropies)),
-      ...(updates && updateMetrics(lessons, updates)),
+      ...(updates && updateMetrics(lessons, scores, updates)),
       learning_rate: settings.learningRate,
       'updates/made': updates?.steps.filter(({ skipped }) => !skipped).length ?? 0,
     },
-    advantages: grouped.map(({ advantages }) => advantages),
-    learned: updates === null ? [] : lessons.map((lesson, index) => learnedTokens(lesson, updates, index, step)),
+    advantages: rollouts.map((group) => group.map((rollout) => overAll(rollout, advantageOf.get(rollout)!))),
+    learned:
+      updates === null
+        ? []
+        : lessons.map((lesson, index) => learnedTokens(lesson, advantages[index], scores, updates, index, step)),
   };
 }
 
-function lessonsOf(group: readonly Trajectory[], { advantages }: GroupAdvantages): Lesson[] {
-  return group.flatMap((trajectory, sample) => {
-    const sequence = trainingSequence(trajectory);
-    if (trajectory.grade === null || sequence.tokenIds.length === 0) return [];
-    return [{ trajectory, sequence, advantage: advantages[sample] }];
-  });
+const rolloutOf = (trajectory: Trajectory): Rollout => ({
+  trajectory,
+  sequence: trainingSequence(trajectory),
+  reward: trajectory.grade?.reward ?? null,
+});
+
+const teaches = ({ reward, sequence }: Rollout) => reward !== null && sequence.tokenIds.length > 0;
+
+async function scoresBefore(
+  learner: Learner,
+  reference: Learner | null,
+  lessons: readonly Rollout[],
+  { temperature, algorithm }: Settings,
+): Promise<Scores> {
+  if (lessons.length === 0) return { old: null, referenceLogprobs: null, importanceWeights: null };
+  const sequences = lessons.map(({ sequence }) => sequence);
+  const referenceScores = reference && (await reference.score(sequences, temperature));
+  const { loss, entropyCoefficient, importanceCorrection, importanceLow, importanceHigh } = algorithm;
+  const needed = reference !== null || importanceCorrection !== 'none' || loss === 'cispo' || entropyCoefficient > 0;
+  const old = needed ? await learner.score(sequences, temperature) : null;
+  const weights =
+    old === null || importanceCorrection === 'none'
+      ? null
+      : lessons.map(({ trajectory, sequence }, index) =>
+          importanceWeights(
+            importanceCorrection,
+            sequence.actionMask,
+            old[index].logprobs,
+            samplerLogprobs(trajectory),
+            { low: importanceLow, high: importanceHigh },
+          ),
+        );
+  return {
+    old,
+    referenceLogprobs: referenceScores && referenceScores.map(({ logprobs }) => logprobs),
+    importanceWeights: weights,
+  };
+}
+
+/** What each lesson's tokens lose of the reward; nothing where the KL term is in the loss. */
+function rewardPenalties(
+  lessons: readonly Rollout[],
+  { old, referenceLogprobs }: Scores,
+  { algorithm, klCoefficient }: Settings,
+): ReadonlyMap<Rollout, Float64Array> {
+  if (algorithm.klPlace === 'loss' || old === null || referenceLogprobs === null) return new Map();
+  return new Map(
+    lessons.map((lesson, index) => [
+      lesson,
+      klPenalties(
+        lesson.sequence.actionMask,
+        old[index].logprobs,
+        referenceLogprobs[index],
+        algorithm.klEstimator,
+        klCoefficient,
+      ),
+    ]),
+  );
+}
+
+/** All graded trajectories count in the averages: those of silent groups with a loss of 0. */
+function lossOptions(rollouts: readonly Rollout[], settings: Settings): PolicyLossOptions {
+  const { clipLow, clipHigh, klCoefficient, maxTurns, maxTokensPerTurn } = settings;
+  const { dualClip, klEstimator, klPlace, entropyCoefficient } = settings.algorithm;
+  const graded = rollouts.filter(({ reward }) => reward !== null);
+  return {
+    clipLow,
+    clipHigh,
+    ...(dualClip > 0 && { dualClip }),
+    klCoefficient: klPlace === 'loss' ? klCoefficient : 0,
+    klEstimator,
+    entropyCoefficient,
+    trajectories: graded.length,
+    tokens: graded.reduce((sum, { sequence }) => sum + sampledTokens(sequence.actionMask), 0),
+    horizon: maxTurns * maxTokensPerTurn,
+  };
 }
 
 interface Updates {
   /** Of the weights before the first update: one array a lesson, [time]. */
   readonly oldLogprobs: readonly Float32Array[];
-  readonly referenceLogprobs: readonly Float32Array[] | null;
   /** Of the first update: one array a lesson, [time]. */
   readonly coefficients: readonly Float32Array[];
   readonly sums: readonly PolicySums[];
   readonly steps: readonly { readonly gradientNorm: number; readonly skipped: boolean }[];
 }
 
-/** @param graded trajectories that the loss is averaged over: those of equal rewards count with a loss of 0 */
 async function update(
   learner: Learner,
-  reference: Learner | null,
-  lessons: readonly Lesson[],
-  graded: number,
+  lessons: readonly Rollout[],
+  advantages: readonly Advantage[],
+  scores: Scores,
+  options: PolicyLossOptions,
   settings: Settings,
 ): Promise<Updates> {
   const sequences = lessons.map(({ sequence }) => sequence);
-  const scored = async (who: Learner) =>
-    (await who.score(sequences, settings.temperature)).map(({ logprobs }) => logprobs);
-  const referenceLogprobs = reference && (await scored(reference));
-  // On the first update the ratio is 1 whatever the log-probabilities are; only the KL term has to know them before.
-  let oldLogprobs = reference === null ? null : await scored(learner);
+  const coefficientsOf = policyLosses[settings.algorithm.loss];
+  let oldLogprobs = scores.old && scores.old.map(({ logprobs }) => logprobs);
   let first: readonly Float32Array[] | null = null;
   const sums: PolicySums[] = [];
   const steps: { gradientNorm: number; skipped: boolean }[] = [];
   for (let iteration = 0; iteration < settings.iterations; iteration++) {
-    const logprobs = iteration === 0 ? oldLogprobs : await scored(learner);
-    const results = lessons.map(({ sequence, advantage }, index) => {
-      const unknown = new Float32Array(sequence.tokenIds.length);
-      return grpoCoefficients(
+    const now = iteration === 0 ? scores.old : await learner.score(sequences, settings.temperature);
+    const results = sequences.map(({ actionMask }, index) => {
+      const unknown = new Float32Array(actionMask.length);
+      return coefficientsOf(
         {
-          actionMask: sequence.actionMask,
-          logprobs: logprobs?.[index] ?? unknown,
+          actionMask,
+          logprobs: now?.[index].logprobs ?? unknown,
           oldLogprobs: oldLogprobs?.[index] ?? unknown,
-          referenceLogprobs: referenceLogprobs?.[index] ?? null,
-          advantage,
+          referenceLogprobs: scores.referenceLogprobs?.[index] ?? null,
+          entropies: now?.[index].entropies,
+          importanceWeights: scores.importanceWeights?.[index],
+          advantage: advantages[index],
           equalRewards: false,
         },
-        { ...settings, trajectories: graded },
+        options,
       );
     });
     const coefficients = results.map((result) => result.coefficients);
     sums.push(...results.map((result) => result.sums));
-    const scores = await learner.accumulate(
+    const found = await learner.accumulate(
       sequences,
-      coefficients.map((each) => ({ logprobs: each, entropies: null })),
+      results.map((result) => ({ logprobs: result.coefficients, entropies: result.entropyCoefficients })),
       settings.temperature,
     );
     first ??= coefficients;
-    oldLogprobs ??= scores.map((each) => each.logprobs);
+    oldLogprobs ??= found.map((each) => each.logprobs);
     steps.push(await learner.step(optimizerOptions(settings)));
   }
-  return { oldLogprobs: oldLogprobs!, referenceLogprobs, coefficients: first!, sums, steps };
+  return { oldLogprobs: oldLogprobs!, coefficients: first!, sums, steps };
 }
 
 const optimizerOptions = ({ learningRate, weightDecay, maxGradientNorm }: Settings): AdamWOptions => ({
@@ -132,32 +234,44 @@ const optimizerOptions = ({ learningRate, weightDecay, maxGradientNorm }: Settin
   maxGradientNorm,
 });
 
-function updateMetrics(lessons: readonly Lesson[], { sums, steps, oldLogprobs }: Updates): Record<string, number> {
-  const tokens = sums.reduce((total, one) => total + one.tokens, 0);
-  const perToken = (key: 'clipped' | 'ratio' | 'kl') => sums.reduce((total, one) => total + one[key], 0) / tokens;
-  const differences = lessons.flatMap(({ trajectory, sequence }, index) => {
-    const sampled = samplerLogprobs(trajectory);
-    return [...sequence.actionMask].flatMap((bit, t) =>
-      bit === 1 ? [Math.abs(oldLogprobs[index][t] - sampled[t])] : [],
-    );
+function updateMetrics(
+  lessons: readonly Rollout[],
+  scores: Scores,
+  { sums, steps, oldLogprobs }: Updates,
+): Record<string, number> {
+  const sampledOf = (values: (index: number) => ArrayLike<number>) =>
+    lessons.flatMap(({ sequence }, index) => Array.from(values(index)).filter((_, t) => sequence.actionMask[t] === 1));
+  const differences = sampledOf((index) => {
+    const sampled = samplerLogprobs(lessons[index].trajectory);
+    return oldLogprobs[index].map((value, t) => Math.abs(value - sampled[t]));
   });
+  const weights = scores.importanceWeights;
   return {
-    kl: perToken('kl'),
-    'clip_ratio/region_mean': perToken('clipped'),
-    'ratio/mean': perToken('ratio'),
+    ...policyMetrics(sums),
     'sampling/sampling_logp_difference/mean': meanOf(differences),
     'sampling/sampling_logp_difference/max': differences.reduce((most, value) => Math.max(most, value), 0),
+    ...importanceMetrics(weights === null ? [] : sampledOf((index) => weights[index])),
     grad_norm: meanOf(steps.flatMap(({ gradientNorm, skipped }) => (skipped ? [] : [gradientNorm]))),
-    loss: sums.reduce((total, one) => total + one.loss, 0),
   };
 }
 
 const sampledEntropies = ({ nodes }: Trajectory) =>
   nodes.flatMap(({ entropies }) => [...entropies].filter((entropy) => !Number.isNaN(entropy)));
 
+function overAll({ sequence }: Rollout, advantage: Advantage): number {
+  if (typeof advantage === 'number') return advantage;
+  return meanOf([...advantage].filter((_, t) => sequence.actionMask[t] === 1));
+}
+
 /** The lesson's arrays, stretched over the tokens behind the last sampled one, which no learner saw. */
-function learnedTokens(lesson: Lesson, updates: Updates, index: number, step: number): LearnedTokens {
-  const { trajectory, sequence, advantage } = lesson;
+function learnedTokens(
+  { trajectory, sequence }: Rollout,
+  advantage: Advantage,
+  scores: Scores,
+  updates: Updates,
+  index: number,
+  step: number,
+): LearnedTokens {
   const tokens = trajectory.nodes.reduce((sum, node) => sum + node.tokenIds.length, 0);
   const stretched = (values: ArrayLike<number>, rest: number) => {
     const whole = new Float32Array(tokens).fill(rest);
@@ -168,11 +282,11 @@ function learnedTokens(lesson: Lesson, updates: Updates, index: number, step: nu
     trajectoryId: trajectory.id,
     step,
     advantages: stretched(
-      Array.from(sequence.actionMask, (bit) => bit * advantage),
+      Array.from(sequence.actionMask, (bit, t) => bit * (typeof advantage === 'number' ? advantage : advantage[t])),
       0,
     ),
     learnerLogprobs: stretched(updates.oldLogprobs[index], NaN),
-    referenceLogprobs: stretched(updates.referenceLogprobs?.[index] ?? [], NaN),
+    referenceLogprobs: stretched(scores.referenceLogprobs?.[index] ?? [], NaN),
     coefficients: stretched(updates.coefficients[index], 0),
   };
 }

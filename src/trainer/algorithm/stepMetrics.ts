@@ -1,5 +1,6 @@
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { GroupAdvantages } from './advantages.js';
+import type { PolicySums } from './policyGradient.js';
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 /** 0 of nothing: a record holds finite numbers only. */
@@ -35,5 +36,35 @@ export function rolloutMetrics(
     'tools/failure_frequency': calls === 0 ? 0 : failedCalls / calls,
     'rollouts/turns': meanOf(statistics.map(({ turns }) => turns)),
     'rollouts/infrastructure_failures': trajectories.length - grades.length,
+  };
+}
+
+/**
+ * What the updates of a step did to its tokens, by TRL's names (`pg_clipfrac_lower`, of dual clip: verl's). All finite.
+ * @param sums one a trajectory and update
+ */
+export function policyMetrics(sums: readonly PolicySums[]): Record<string, number> {
+  const total = (key: keyof PolicySums) => sum(sums.map((one) => one[key]));
+  const perToken = (key: keyof PolicySums) => total(key) / total('tokens');
+  return {
+    kl: perToken('kl'),
+    'clip_ratio/region_mean': perToken('clipped'),
+    'clip_ratio/low_mean': perToken('clippedLow'),
+    'clip_ratio/low_min': sums.reduce((least, one) => Math.min(least, one.clippedLow / one.tokens), 1),
+    'clip_ratio/high_mean': perToken('clippedHigh'),
+    'clip_ratio/high_max': sums.reduce((most, one) => Math.max(most, one.clippedHigh / one.tokens), 0),
+    'actor/pg_clipfrac_lower': perToken('clippedDual'),
+    'ratio/mean': perToken('ratio'),
+    loss: total('loss'),
+  };
+}
+
+/** Mean and extremes of the importance weights between sampler and learner, by TRL's names; nothing without any. */
+export function importanceMetrics(weights: readonly number[]): Record<string, number> {
+  if (weights.length === 0) return {};
+  return {
+    'sampling/importance_sampling_ratio/min': weights.reduce((least, value) => Math.min(least, value), Infinity),
+    'sampling/importance_sampling_ratio/mean': meanOf(weights),
+    'sampling/importance_sampling_ratio/max': weights.reduce((most, value) => Math.max(most, value), 0),
   };
 }

@@ -2,6 +2,39 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { advantageEstimatorNames } from '../algorithm/advantageEstimators.js';
+import { policyLossNames } from '../algorithm/policyLosses.js';
+
+/** How rewards become gradients: what a step of learning computes, beside the clipping and the KL weight. */
+export const algorithmSchema = z.strictObject({
+  advantage: z
+    .enum(advantageEstimatorNames)
+    .default('grpo')
+    .describe(
+      'What a reward is held against: the group (`grpo`, `dr-grpo`, `rloo`) or the whole step (`reinforce++`).',
+    ),
+  loss: z
+    .enum(policyLossNames)
+    .default('grpo')
+    .describe('The loss; `gspo` wants a far narrower clipLow and clipHigh (3e-4, 4e-4), `cispo` wider ones.'),
+  dualClip: z
+    .number()
+    .refine((bound) => bound === 0 || bound > 1, { message: 'it must be above 1, or 0 to leave it out' })
+    .default(0)
+    .describe('Dual clip: the most that the ratio counts where the advantage is negative; 0 leaves it out.'),
+  klEstimator: z
+    .enum(['k1', 'k2', 'k3'])
+    .default('k3')
+    .describe('Estimator of the KL divergence; in the loss `k1` has no effect on average.'),
+  klPlace: z.enum(['loss', 'reward']).default('loss').describe('Where the KL term counts.'),
+  entropyCoefficient: z.number().nonnegative().default(0).describe('Weight of the entropy bonus; 0 leaves it out.'),
+  importanceCorrection: z
+    .enum(['none', 'token-truncate', 'token-mask', 'sequence-truncate', 'sequence-mask'])
+    .default('none')
+    .describe("Correction where the sampler's probabilities differ from the learner's."),
+  importanceLow: z.number().nonnegative().default(0).describe('Least weight of the importance correction.'),
+  importanceHigh: z.number().positive().default(3).describe('Greatest weight of the importance correction.'),
+});
 
 /** Everything that decides a run, with the defaults; `whetstone.config.json` and the command line's flags override. */
 export const settingsSchema = z.strictObject({
@@ -34,7 +67,9 @@ export const settingsSchema = z.strictObject({
     .int()
     .nonnegative()
     .default(0)
-    .describe("Passes over an expert's episodes of the train tasks before the first step; 0 leaves the warm start out."),
+    .describe(
+      "Passes over an expert's episodes of the train tasks before the first step; 0 leaves the warm start out.",
+    ),
   warmStartLearningRate: z.number().nonnegative().default(3e-4).describe('Highest learning rate of the warm start.'),
   learningRate: z.number().nonnegative().default(2e-5).describe('Learning rate of AdamW.'),
   weightDecay: z.number().nonnegative().default(0).describe('Decoupled weight decay of AdamW.'),
@@ -50,8 +85,9 @@ export const settingsSchema = z.strictObject({
     .number()
     .nonnegative()
     .default(0.02)
-    .describe('beta of the KL term (k3) to the starting policy; 0 leaves it out.'),
+    .describe('beta of the KL term to the starting policy; 0 leaves it out.'),
   iterations: z.int().positive().default(1).describe("mu: optimizer updates over one step's rollouts."),
+  algorithm: algorithmSchema.prefault({}).describe('How rewards become gradients.'),
   reward: z
     .strictObject({
       tests: z.number().nonnegative().default(1).describe('Weight of the test reward.'),
@@ -113,10 +149,13 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
       'Take it out of the file; choose it yourself with `--sandbox unconfined` where you trust the repository.',
     );
   }
-  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
-  const reward = { ...(fromFile.reward as object | undefined), ...overrides.reward };
-  return check({ ...fromFile, ...given, reward }, '');
+  const reward = { ...(fromFile.reward as object | undefined), ...given(overrides.reward) };
+  const algorithm = { ...(fromFile.algorithm as object | undefined), ...given(overrides.algorithm) };
+  return check({ ...fromFile, ...given(overrides), reward, algorithm }, '');
 }
+
+const given = (values: object = {}) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
 /** Checks settings that came whole from elsewhere, e.g. another process. Throws bad-input naming the key. */
 export const parseSettings = (value: unknown): Settings => check(value, '');
