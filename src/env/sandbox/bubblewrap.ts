@@ -24,7 +24,7 @@ const temporaryBytes = 1024 ** 3;
  * Confines with bubblewrap: own user, process, network, IPC and host-name spaces, no capabilities; the disk read-only, homes
  * and temporary folders empty (toolchains shown again), and the worktree in the place of the user's repository, so that the
  * repository, its `.git` and `.whetstone` cannot be seen.
- * Not covered: files outside of the homes that anyone may read stay readable, and processes are not counted.
+ * Not covered: files outside of the homes that anyone may read stay readable.
  */
 export class Bubblewrap implements Sandbox {
   readonly kind = 'bubblewrap';

@@ -11,16 +11,26 @@ const endingMs = 10_000;
 interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
+  readonly group: number;
   readonly residentBytes: number;
 }
 
 /** Name of the variable that marks every process of one unconfined command. */
 export const markerVariable = 'WHETSTONE_COMMAND';
 
-/** Resident memory, in bytes, of a process and all its descendants. 0 where it cannot be read. */
-export async function residentBytes(pid: number): Promise<number> {
+export interface TreeUsage {
+  readonly processes: number;
+  /** Resident memory. */
+  readonly bytes: number;
+}
+
+/** What a process takes together with its descendants and its process group. Zeros where it cannot be read. */
+export async function treeUsage(pid: number): Promise<TreeUsage> {
   const all = await processes();
-  return descendants(pid, all).reduce((sum, entry) => sum + entry.residentBytes, 0);
+  const below = new Set(descendants(pid, all));
+  // A child whose parent ended belongs to the group still.
+  const found = all.filter((entry) => below.has(entry) || entry.group === pid);
+  return { processes: found.length, bytes: found.reduce((sum, entry) => sum + entry.residentBytes, 0) };
 }
 
 /**
@@ -87,12 +97,12 @@ function descendants(root: number, all: readonly ProcessEntry[]): ProcessEntry[]
 async function processes(): Promise<ProcessEntry[]> {
   if (process.platform === 'linux') return linuxProcesses();
   if (process.platform === 'win32') return [];
-  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,rss=']).catch(() => ({ stdout: '' }));
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,pgid=,rss=']).catch(() => ({ stdout: '' }));
   return stdout
     .trim()
     .split('\n')
     .map((row) => row.trim().split(/\s+/).map(Number))
-    .map(([pid, parent, kilobytes]) => ({ pid, parent, residentBytes: kilobytes * 1024 }));
+    .map(([pid, parent, group, kilobytes]) => ({ pid, parent, group, residentBytes: kilobytes * 1024 }));
 }
 
 const linuxPageBytes = 4096;
@@ -103,7 +113,12 @@ async function linuxProcesses(): Promise<ProcessEntry[]> {
       const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
       // The command's name stands in parentheses and may hold spaces; the fields after it are numbered from 3.
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-      return { pid, parent: Number(fields[1]), residentBytes: Number(fields[21]) * linuxPageBytes };
+      return {
+        pid,
+        parent: Number(fields[1]),
+        group: Number(fields[2]),
+        residentBytes: Number(fields[21]) * linuxPageBytes,
+      };
     }),
   );
   return entries.filter((entry) => Number.isFinite(entry.parent) && Number.isFinite(entry.residentBytes));

@@ -2,14 +2,23 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { infrastructure } from '../../trajectory/errors.js';
 import { BoundedOutput } from './boundedOutput.js';
-import { residentBytes } from './processTree.js';
+import { treeUsage } from './processTree.js';
 import type { SandboxCommand, SandboxResult } from './sandbox.js';
 
 /** Resident memory of a command's whole process tree beyond which it is killed. */
 const memoryLimitBytes = 2 * 1024 ** 3;
-const memoryPollMs = 500;
+/** Processes beyond which it is killed. */
+const processLimit = 512;
+const usagePollMs = 500;
 /** How long the output may stay open after the end of the process that was waited for. */
 const drainMs = 1000;
+
+const overuse = {
+  'out-of-memory': `used more than ${memoryLimitBytes / 1024 ** 2} MiB of memory`,
+  'too-many-processes': `started more than ${processLimit} processes`,
+};
+type Overuse = keyof typeof overuse;
+type Ending = 'timed-out' | 'cancelled' | Overuse;
 
 const cancelledBefore: SandboxResult = {
   outcome: 'cancelled',
@@ -34,7 +43,7 @@ export interface BoundedProcess {
   readonly statusStream?: boolean;
 }
 
-/** Runs a program to its end within time, memory and output; afterwards its tree is gone. Also gives the status stream's text. */
+/** Runs a program to its end within time, memory, processes and output; afterwards its tree is gone. Also gives the status stream's text. */
 export async function runBounded(
   bounded: BoundedProcess,
 ): Promise<{ readonly result: SandboxResult; readonly status: string }> {
@@ -59,8 +68,8 @@ export async function runBounded(
   const pid = await startOf(child);
   bounded.onStart?.(pid);
 
-  let ending: 'timed-out' | 'cancelled' | 'out-of-memory' | null = null;
-  const end = (reason: NonNullable<typeof ending>) => {
+  let ending: Ending | null = null;
+  const end = (reason: Ending) => {
     if (ending !== null || child.exitCode !== null || child.signalCode !== null) return;
     ending = reason;
     void bounded.killTree(pid, status.toString());
@@ -68,19 +77,13 @@ export async function runBounded(
   const timer = setTimeout(() => end('timed-out'), limits.timeoutMs);
   const onAbort = () => end('cancelled');
   limits.signal?.addEventListener('abort', onAbort);
-  const memory = setInterval(() => {
-    void residentBytes(pid).then((bytes) => {
-      if (bytes > memoryLimitBytes) end('out-of-memory');
-    });
-  }, memoryPollMs);
+  const watch = watchUsage(pid, end);
   try {
     const exitCode = await ended.exit;
     await bounded.sweep?.(pid);
     await ended.outputClosed();
-    const reason = ending as 'timed-out' | 'cancelled' | 'out-of-memory' | null;
-    if (reason === 'out-of-memory') {
-      output.add(Buffer.from(`\n[killed: used more than ${memoryLimitBytes / 1024 ** 2} MiB of memory]\n`));
-    }
+    const reason = ending as Ending | null;
+    if (reason !== null && reason in overuse) output.add(Buffer.from(`\n[killed: ${overuse[reason as Overuse]}]\n`));
     const result: SandboxResult = {
       outcome: reason === 'timed-out' || reason === 'cancelled' ? reason : 'exited',
       exitCode: reason === null ? exitCode : null,
@@ -91,9 +94,23 @@ export async function runBounded(
     return { result, status: status.toString() };
   } finally {
     clearTimeout(timer);
-    clearInterval(memory);
+    clearInterval(watch);
     limits.signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/** Looks at the tree time and again; each look waits for the one before, since on a busy machine one takes long. */
+function watchUsage(pid: number, end: (reason: Overuse) => void): NodeJS.Timeout {
+  let isLooking = false;
+  return setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    void treeUsage(pid).then(({ bytes, processes }) => {
+      isLooking = false;
+      if (processes > processLimit) end('too-many-processes');
+      else if (bytes > memoryLimitBytes) end('out-of-memory');
+    });
+  }, usagePollMs);
 }
 
 function startOf(child: ChildProcess): Promise<number> {

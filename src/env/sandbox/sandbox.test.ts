@@ -144,6 +144,18 @@ describe.each(kinds)('a command in the sandbox %s', (kind) => {
   });
 });
 
+describe.each(kinds)('a command in the sandbox %s', (kind) => {
+  it('is ended when it starts more processes than it may, those that lost their parent too', async () => {
+    const room = await makeRoom(kind);
+    const mark = `14142.${kinds.indexOf(kind)}${process.pid}`;
+    const orphans = `i=0; while [ $i -lt 600 ]; do (sleep ${mark} &); i=$((i+1)); done`;
+    const result = await room.sandbox.run(room.view, shell(`${orphans}; sleep ${mark}`, { timeoutMs: 120_000 }));
+    expect(result).toMatchObject({ outcome: 'exited', exitCode: null });
+    expect(result.output).toContain('more than 512 processes');
+    expect(runningWith(mark)).toEqual([]);
+  });
+});
+
 describe.runIf(isConfinable)('bubblewrap', () => {
   let room: Room;
   beforeAll(async () => {

@@ -10,7 +10,8 @@ import type { Toolchain } from './toolchain.js';
 
 /**
  * No confinement: the commands run as the user, with the user's network and files in reach. Only the environment is an
- * allow-list, HOME and TMPDIR are a scratch folder, and time, memory, output and the process tree are bounded.
+ * allow-list, HOME and TMPDIR are a scratch folder, and time, memory, output and the process tree are bounded
+ * (processes that left both the tree and its group are found only at the end).
  * For repositories that the user trusts.
  */
 export class Unconfined implements Sandbox {
