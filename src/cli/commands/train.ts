@@ -2,7 +2,13 @@ import { Option } from 'commander';
 import { WhetstoneError } from '../../trajectory/errors.js';
 import { startTraining } from '../../trainer/background/client.js';
 import { listRuns, openRun, type RunReader } from '../../trainer/run/runReader.js';
-import { loadSettings, settingsSchema, type Settings, type SettingsInput } from '../../trainer/run/settings.js';
+import {
+  algorithmSchema,
+  loadSettings,
+  settingsSchema,
+  type Settings,
+  type SettingsInput,
+} from '../../trainer/run/settings.js';
 import { followTraining } from '../followTraining.js';
 import { interruptible } from '../interrupt.js';
 import {
@@ -18,12 +24,23 @@ import {
 import { percent, print, printJson, ProgressLine, table } from '../output.js';
 import path from 'node:path';
 
-type TrainOptions = RepoOptions & Omit<SettingsInput, 'reward'> & { resume?: string; kl?: number };
+type TrainOptions = RepoOptions &
+  Omit<SettingsInput, 'reward' | 'algorithm'> &
+  NonNullable<SettingsInput['algorithm']> & { resume?: string; kl?: number };
+
+/** An option of the algorithm, with the words that the settings have for it. */
+const algorithmChoice = (
+  flags: string,
+  key: 'advantage' | 'loss' | 'klEstimator' | 'klPlace' | 'importanceCorrection',
+) => new Option(flags, describe(key)).choices(algorithmSchema.shape[key].unwrap().options);
+const describe = (key: keyof typeof algorithmSchema.shape) => asPhrase(algorithmSchema.shape[key].description!);
+/** As the other options are described: no capital, no full stop. */
+const asPhrase = (sentence: string) => sentence[0].toLowerCase() + sentence.slice(1, -1);
 
 export const addTrainCommand: AddCommand = (program) => {
   program
     .command('train')
-    .description('train a policy on this repository with GRPO')
+    .description('train a policy on this repository, with GRPO unless another algorithm is chosen')
     .addOption(repoOption())
     .option('--model <folder>', 'the policy: `embedded`, or a folder in Hugging Face layout')
     .addOption(new Option('--device <device>', 'where the policy computes').choices(['auto', 'cpu', 'webgpu']))
@@ -36,6 +53,17 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--learning-rate <x>', 'learning rate of AdamW', decimalNumber)
     .option('--temperature <x>', 'sampling temperature of rollouts', decimalNumber)
     .option('--kl <x>', 'weight of the KL term to the starting policy', decimalNumber)
+    .addOption(algorithmChoice('--kl-estimator <name>', 'klEstimator'))
+    .addOption(algorithmChoice('--kl-place <place>', 'klPlace'))
+    .addOption(algorithmChoice('--advantage <estimator>', 'advantage'))
+    .addOption(algorithmChoice('--loss <name>', 'loss'))
+    .option('--clip-low <x>', 'the importance ratio counts as at least 1 - x', decimalNumber)
+    .option('--clip-high <x>', 'the importance ratio counts as at most 1 + x', decimalNumber)
+    .option('--dual-clip <x>', describe('dualClip'), decimalNumber)
+    .option('--entropy-coefficient <x>', describe('entropyCoefficient'), decimalNumber)
+    .addOption(algorithmChoice('--importance-correction <kind>', 'importanceCorrection'))
+    .option('--importance-low <x>', describe('importanceLow'), decimalNumber)
+    .option('--importance-high <x>', describe('importanceHigh'), decimalNumber)
     .option('--max-turns <n>', 'turns in one episode', wholeNumber)
     .option('--evaluation-tasks <n>', 'held-out tasks played before and after; 0 plays all', wholeNumber)
     .option('--evaluation-samples <n>', 'episodes of each of them', wholeNumber)
@@ -49,16 +77,22 @@ export const addTrainCommand: AddCommand = (program) => {
 };
 
 async function train(options: TrainOptions, signal: AbortSignal): Promise<void> {
-  const { json, resume, kl } = options;
+  const { json, resume } = options;
   const { repoRoot, stateFolder } = await locateState(options);
-  const model =
-    options.model === undefined || options.model === 'embedded' ? options.model : path.resolve(options.model);
-  const flags = Object.fromEntries(Object.entries(options).filter(([key]) => key in settingsSchema.shape));
-  const settings = await loadSettings(repoRoot, { ...flags, model, klCoefficient: kl });
+  const settings = await loadSettings(repoRoot, chosenSettings(options));
   const runId = resume === undefined ? undefined : await resumable(stateFolder, resume);
   const run = await runTraining(repoRoot, settings, runId, signal);
   if (json) printJson(await summaryOf(run));
   else for (const line of await reportLines(run)) print(line);
+}
+
+/** What the command line says of the settings; whatever it does not say is left to the file and the defaults. */
+export function chosenSettings(options: TrainOptions): SettingsInput {
+  const model =
+    options.model === undefined || options.model === 'embedded' ? options.model : path.resolve(options.model);
+  const chosen = (shape: object) => Object.fromEntries(Object.entries(options).filter(([key]) => key in shape));
+  const algorithm = chosen(algorithmSchema.shape);
+  return { ...chosen(settingsSchema.shape), model, klCoefficient: options.kl, algorithm };
 }
 
 async function resumable(stateFolder: string, resume: string): Promise<string> {
