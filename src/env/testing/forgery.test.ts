@@ -202,7 +202,7 @@ describe.skipIf(process.platform === 'win32')('with node:test, no test passes by
   });
 });
 
-const BROKEN_PYTHON = 'def clamp(x, low, high):\n    return None\n';
+const BROKEN_PYTHON = "def clamp(x, low, high):\n    globals().get('cheat', lambda: None)()\n    return None\n";
 const forgedXml = (end: string) => `import atexit, os
 at = [a for a in open('/proc/self/cmdline').read().split('\\0') if a.startswith('--junitxml=')][0].split('=')[1]
 names = ['test_clamp[9-5]', 'test_clamp[3-3]']
@@ -212,33 +212,137 @@ def write():
         file.write('<testsuites><testsuite>' + cases + '</testsuite></testsuites>')
 ${end}
 `;
-const PASSING_RUNTEST = `import _pytest.python
+/** Each is put before a source that mends nothing. */
+const PYTHON_CHEATS: Readonly<Record<string, string>> = {
+  'results forged': forgedXml('write()\nos._exit(0)'),
+  'results forged at exit': forgedXml('atexit.register(write)'),
+  'results proven with a key found on the stack': forgedXml(`import hmac, sys
+write()
+frame = sys._getframe()
+while frame:
+    for value in list(frame.f_locals.values()):
+        proof = None
+        if isinstance(value, bytes) and len(value) == 64:
+            proof = hmac.new(value, open(at, 'rb').read(), 'sha256').hexdigest()
+        elif isinstance(value, hmac.HMAC):
+            value.update(open(at, 'rb').read())
+            proof = value.hexdigest()
+        if proof:
+            open(at + '.proof', 'w').write(proof)
+            os._exit(0)
+    frame = frame.f_back
+`),
+  'pytest replaced': `import _pytest.python
 _pytest.python.Function.runtest = lambda self: None
-`;
-const PASSING_PLUGIN = `import gc
-from _pytest.config import Config
+`,
+  'a class of pytest replaced': `import _pytest.runner
+from _pytest.reports import TestReport
+class Passing(TestReport):
+    def __init__(self, nodeid, location, keywords, outcome, longrepr, *rest, **more):
+        super().__init__(nodeid, location, keywords, 'passed', None, *rest, **more)
+_pytest.runner.TestReport = Passing
+`,
+  'a plugin added': `import sys
 class Passing:
     def pytest_pyfunc_call(self, pyfuncitem):
         return True
-for found in gc.get_objects():
-    if isinstance(found, Config):
-        found.pluginmanager.register(Passing())
+frame = sys._getframe()
+while 'session' not in frame.f_locals:
+    frame = frame.f_back
+frame.f_locals['session'].config.pluginmanager.register(Passing())
+`,
+  'hooks put into the test module': `import sys
+frame = sys._getframe()
+while frame and 'test_' not in frame.f_code.co_filename:
+    frame = frame.f_back
+if frame:
+    def pytest_pyfunc_call(pyfuncitem):
+        return True
+    frame.f_globals['pytest_pyfunc_call'] = pytest_pyfunc_call
+    frame.f_globals['pytest_plugins'] = ()
+`,
+  'the test items replaced': `import sys
+def cheat():
+    frame = sys._getframe()
+    while 'item' not in frame.f_locals:
+        frame = frame.f_back
+    for item in frame.f_locals['item'].session.items:
+        item.runtest = lambda: None
+`,
+  "the test's code replaced": `import sys
+def cheat():
+    frame = sys._getframe()
+    while 'test_clamp' not in frame.f_globals:
+        frame = frame.f_back
+    frame.f_globals['test_clamp'].__code__ = (lambda x, expected: None).__code__
+`,
+  'the key looked for in memory': forgedXml(`import gc, hmac
+write()
+try:
+    cells = [cell for found in gc.get_objects() for cell in getattr(found, '__closure__', None) or ()]
+    keys = [cell.cell_contents for cell in cells if isinstance(cell.cell_contents, bytes)]
+except RuntimeError as error:
+    keys, trace = [], error.__traceback__
+    while trace:
+        keys += [value for value in trace.tb_frame.f_locals.values() if isinstance(value, bytes)]
+        trace = trace.tb_next
+for key in keys:
+    if len(key) == 64:
+        open(at + '.proof', 'w').write(hmac.new(key, open(at, 'rb').read(), 'sha256').hexdigest())
+        os._exit(0)
+`),
+  'a proof asked for': forgedXml('import sys\nwrite()\nsys.audit("whetstone.finish")\nos._exit(0)'),
+  'an end in a hook of the interpreter': `import sys, threading
+sys.excepthook = threading.excepthook = lambda *rest: None
+sys.unraisablehook = lambda *rest: None
+__import__('atexit').register(lambda: __import__('os')._exit(0))
+`,
+  'the error of assertions replaced': `import builtins
+class Nothing(BaseException):
+    def __new__(self, *rest):
+        return __import__('pytest').skip.Exception('passed')
+builtins.AssertionError = Nothing
+`,
+};
+
+/** The same tests as unittest writes them. */
+const unittestProject: Files = {
+  ...pythonProject,
+  'tests/test_clamp.py': [
+    'import unittest',
+    'from demo.clamp import clamp',
+    '',
+    'class TestClamp(unittest.TestCase):',
+    '    def test_above(self):',
+    '        self.assertEqual(clamp(9, 0, 5), 5)',
+    '',
+  ].join('\n'),
+};
+const LAX_UNITTEST = `import unittest
+unittest.TestCase.assertEqual = lambda *rest: None
 `;
 
 describe.skipIf(process.platform === 'win32')('with pytest, no test passes by', () => {
-  it('results that a source writes, pytest replaced, or modules in its place', { timeout: 120_000 }, async () => {
-    const source = (cheat: string) => ({ 'demo/clamp.py': `${cheat}${BROKEN_PYTHON}` });
-    const broken = { 'demo/clamp.py': BROKEN_PYTHON };
-    const { nothing, ...others } = await passedWith(pythonProject, {
-      nothing: {},
-      'results forged': source(forgedXml('write()\nos._exit(0)')),
-      'results forged at exit': source(forgedXml('atexit.register(write)')),
-      'pytest replaced': source(PASSING_RUNTEST),
-      'plugin added': source(PASSING_PLUGIN),
-      'pytest shadowed': { ...broken, 'pytest.py': forgedXml('write()'), 'pluggy.py': forgedXml('write()') },
-      'library shadowed': { ...broken, 'json.py': forgedXml('write()\nos._exit(0)') },
-    });
-    expect(nothing).toEqual(['tests/test_clamp.py > test_clamp[9-5]', 'tests/test_clamp.py > test_clamp[3-3]']);
-    for (const name of Object.keys(others)) expect([name, others[name]]).toEqual([name, []]);
+  const source = (cheat: string) => ({ 'demo/clamp.py': `${cheat}${BROKEN_PYTHON}` });
+
+  it(
+    'what a source does in the process of the tests, or modules in the place of others',
+    { timeout: 300_000 },
+    async () => {
+      const broken = { 'demo/clamp.py': BROKEN_PYTHON };
+      const { nothing, ...others } = await passedWith(pythonProject, {
+        nothing: {},
+        ...Object.fromEntries(Object.entries(PYTHON_CHEATS).map(([name, cheat]) => [name, source(cheat)])),
+        'pytest shadowed': { ...broken, 'pytest.py': forgedXml('write()'), 'pluggy.py': forgedXml('write()') },
+        'library shadowed': { ...broken, 'json.py': forgedXml('write()\nos._exit(0)') },
+      });
+      expect(nothing).toEqual(['tests/test_clamp.py > test_clamp[9-5]', 'tests/test_clamp.py > test_clamp[3-3]']);
+      for (const name of Object.keys(others)) expect([name, others[name]]).toEqual([name, []]);
+    },
+  );
+
+  it("unittest's assertions replaced", { timeout: 120_000 }, async () => {
+    const passed = await passedWith(unittestProject, { nothing: {}, replaced: source(LAX_UNITTEST) });
+    expect(passed).toEqual({ nothing: ['tests/test_clamp.py > TestClamp > test_above'], replaced: [] });
   });
 });

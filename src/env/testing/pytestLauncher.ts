@@ -7,16 +7,20 @@ import { keyVariable } from './resultsProof.js';
  * - The tree and its sources come after the standard library in the search path: a file `json.py` or `pytest.py` in them
  *   would otherwise be run in the place of the real one.
  * - The key is taken away before code of the repository runs; at the end it proves the results, which such code could write
- *   itself before it ends the process.
- * - No proof is given where code of the tree, other than a `conftest.py`, replaced functions of pytest's or builtins, or
- *   added a plugin.
+ *   itself before it ends the process. An audit hook holds it: unlike a variable, that is on no frame of the stack, and
+ *   looking for it with `gc` is refused. It signs for the launcher's own frame only, once pytest has returned there.
+ * - No proof is given where code of the tree, other than a `conftest.py`, replaced functions or classes of pytest's or
+ *   unittest's or builtins, or added a plugin. A test that such code replaced fails before it runs.
+ * Not covered: what shares an interpreter with pytest can in the end do what pytest does (through `ctypes`, or by reading
+ * this text and undoing it step by step), and a result that equals everything is legal Python.
  */
 export const pytestLauncher = String.raw`
 import sys
 results, sources = sys.argv[1], sys.argv[2]
 sys.path[:] = [entry for entry in sys.path if entry != '']
 
-import builtins, hmac, importlib, os, types
+import builtins, hmac, importlib, os, types, unittest
+import pytest
 tree = os.getcwd()
 
 def take_key():
@@ -30,6 +34,8 @@ def take_key():
         return None
 
 def outsider(value):
+    if isinstance(value, type):
+        return any(outsider(item) for item in vars(value).values() if isinstance(item, types.FunctionType))
     code = getattr(getattr(value, '__func__', value), '__code__', None)
     if code is None:
         return True
@@ -37,7 +43,7 @@ def outsider(value):
     return os.path.basename(name) != 'conftest.py' and (name.startswith(tree + os.sep) or not os.path.exists(name))
 
 def owned():
-    names = [name for name in sys.modules if name.split('.')[0] in ('_pytest', 'pluggy')]
+    names = [name for name in sys.modules if name.split('.')[0] in ('_pytest', 'pluggy', 'unittest')]
     holders = [builtins]
     for module in [sys.modules[name] for name in names]:
         holders.append(module)
@@ -45,7 +51,7 @@ def owned():
     return holders
 
 def functions_of(holder):
-    kinds = (types.FunctionType, staticmethod, classmethod, property)
+    kinds = (types.FunctionType, staticmethod, classmethod, property, type)
     return [(name, value) for name, value in list(vars(holder).items()) if isinstance(value, kinds) or holder is builtins]
 
 def watch():
@@ -62,40 +68,67 @@ def watch():
         return False
     return replaced
 
+def codes_of(item):
+    holder = getattr(item.parent, 'obj', None)
+    found = [vars(item).get('_obj'), getattr(holder, getattr(item, 'originalname', None) or item.name, None)]
+    functions = [getattr(value, '__func__', value) for value in found if value is not None and outsider(value)]
+    return {getattr(function, '__code__', None) for function in functions}
+
+def shadowed(item):
+    own = [(name, value) for name, value in vars(item).items() if isinstance(value, (types.FunctionType, types.MethodType))]
+    return any(hasattr(type(item), name) and outsider(value) for name, value in own)
+
 class Plugins:
-    """Knows the plugins that were there when the tests began; code under test may not add one."""
+    """Knows the plugins and tests that were there when the tests began; code under test may not add or replace one."""
     def pytest_sessionstart(self, session):
         self.manager = session.config.pluginmanager
         self.known = {id(plugin) for plugin in self.manager.get_plugins()}
+    def pytest_collection_finish(self, session):
+        self.codes = {id(item): codes_of(item) for item in session.items}
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item):
+        if shadowed(item) or not codes_of(item) <= self.codes.get(id(item), set()):
+            raise RuntimeError('The test was replaced while the tests ran.')
     def foreign(self):
         manager = getattr(self, 'manager', None)
         added = [plugin for plugin in manager.get_plugins() if id(plugin) not in self.known] if manager else []
         hooks = [hook for plugin in added for hook in manager.get_hookcallers(plugin) or [] ]
         return any(impl.plugin in added and outsider(impl.function) for hook in hooks for impl in hook.get_hookimpls())
 
+def refuse(event, arguments):
+    if event in ('gc.get_objects', 'gc.get_referrers', 'gc.get_referents'):
+        raise RuntimeError(event + ' is not available where results are recorded.')
+
+def prove_at_end(frame, plugins):
+    key, replaced, sign, caller, read = take_key(), watch(), hmac.new, sys._getframe, open
+    # Apart from the hook that refuses: what is raised there shows its frame.
+    def finish(event, arguments):
+        if event != 'whetstone.finish' or caller(1) is not frame or key is None or replaced() or plugins.foreign():
+            return
+        with read(results, 'rb') as file:
+            proof = sign(key, file.read(), 'sha256').hexdigest()
+        with read(results + '.proof', 'w') as file:
+            file.write(proof)
+    sys.addaudithook(refuse)
+    sys.addaudithook(finish)
+
 def main():
-    key = take_key()
-    import pytest
     from _pytest.config import default_plugins
     for name in default_plugins:
         importlib.import_module('_pytest.' + name)
-    replaced = watch()
+    plugins = Plugins()
+    prove_at_end(sys._getframe(), plugins)
     place = max([index for index, entry in enumerate(sys.path) if entry.endswith(('.zip', 'lib-dynload'))] + [-1]) + 1
     own = [os.path.abspath(sources)] if sources else []
     sys.path[place:place] = [tree] + own
     if sources:
         inherited = os.environ.get('PYTHONPATH')
         os.environ['PYTHONPATH'] = sources + (os.pathsep + inherited if inherited else '')
-    sign, finish = hmac.new, sys.exit
+    audit, finish = sys.audit, sys.exit
     arguments = sys.argv[3:]
     sys.argv[:] = [pytest.__file__] + arguments
-    plugins = Plugins()
     code = pytest.main(arguments, plugins=[plugins])
-    if key is not None and not replaced() and not plugins.foreign():
-        with open(results, 'rb') as file:
-            proof = sign(key, file.read(), 'sha256').hexdigest()
-        with open(results + '.proof', 'w') as file:
-            file.write(proof)
+    audit('whetstone.finish')
     finish(code)
 
 main()
