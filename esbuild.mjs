@@ -11,6 +11,15 @@ export const native = [
   'tree-sitter-python',
 ];
 
+/** The extension's engine is a bundle of its own, beside the extension's, which activates without it. */
+const engineApart = {
+  name: 'engine apart',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/engine\.js$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './engine.cjs', external: true } : undefined,
+    ),
+};
+
 const root = dirname(fileURLToPath(import.meta.url));
 
 export const options = {
@@ -24,6 +33,9 @@ export const options = {
   define: { 'import.meta.url': '__importMetaUrl' },
   inject: ['scripts/build/importMetaUrl.js'],
   logLevel: 'warning',
+  plugins: [engineApart],
+  // A dynamic import becomes a call of `require`, which knows neither URLs nor another kind of module.
+  supported: { 'dynamic-import': false },
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -34,6 +46,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       background: 'src/trainer/background/main.ts',
       janitor: 'src/env/sandbox/janitor.ts',
       extension: 'src/extension/extension.ts',
+      engine: 'src/extension/engine.ts',
     },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },

@@ -100,7 +100,7 @@ async function replay(context: Context, target: Target, until?: number): Promise
   const { runId, trajectoryId, stateFolder } = address;
   const request = { cli: context.cli, repoRoot: path.dirname(stateFolder), runId, trajectoryId, until };
   const upTo = until === undefined ? '' : ` to turn ${until}`;
-  const { runReplay } = await import('./replay/replayProcess.js');
+  const { runReplay } = await import('./engine.js');
   const title = `Replaying ${trajectoryId}${upTo} in a fresh worktree`;
   const result = await withCancellableProgress(title, context.lifetime, (signal) => runReplay(request, signal));
   const uri = context.replays.add(`${trajectoryId}${upTo}`, result);

@@ -21,6 +21,11 @@ export class WhetstoneError extends Error {
     this.name = 'WhetstoneError';
   }
 
+  /** Told by name: each bundle has a class of its own, and the editor's two pass errors to one another. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'WhetstoneError';
+  }
+
   /** Exit code for the command line: 2 for bad input, 1 otherwise. */
   get exitCode(): 1 | 2 {
     return this.kind === 'bad-input' ? 2 : 1;

@@ -14,7 +14,7 @@ export interface Glance {
 export async function glance(stateFolder: string): Promise<Glance> {
   const names = await readdir(runsFolder(stateFolder)).catch(() => []);
   if (names.length === 0) return { live: null, text: '' };
-  const { trainLockHolder } = await import('../../trainer/run/trainLockHolder.js');
+  const { trainLockHolder } = await import('../engine.js');
   const holder = await trainLockHolder(stateFolder);
   const live = holder && path.join(runsFolder(stateFolder), holder.runId);
   return { live, text: JSON.stringify([names, holder, live && (await sizes(live))]) };

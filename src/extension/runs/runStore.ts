@@ -170,12 +170,12 @@ export class RunStore implements vscode.Disposable {
 /** What killed trainings left behind is cleared away at the first look. */
 async function cleanUp(stateFolder: string): Promise<void> {
   if (!existsSync(runsFolder(stateFolder))) return;
-  const { cleanUpAfterKilled } = await import('../../trainer/background/processRecord.js');
+  const { cleanUpAfterKilled } = await import('../engine.js');
   await cleanUpAfterKilled(stateFolder);
 }
 
 /** The reading code, with its checks of every record, is only loaded once there is a run to read. */
 async function openReader(stateFolder: string, runId: string): Promise<RunReader> {
-  const { openRun } = await import('../../trainer/run/runReader.js');
+  const { openRun } = await import('../engine.js');
   return openRun(stateFolder, runId);
 }

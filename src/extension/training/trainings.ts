@@ -33,7 +33,7 @@ export class Trainings implements vscode.Disposable {
 
   /** Starts a training, or goes on with a run, in a process that outlives the window; resolves once it runs. */
   async start(repository: Repository, resume?: string): Promise<void> {
-    const { loadSettings, startTraining } = await loadEngine();
+    const { loadSettings, startTraining } = await import('../engine.js');
     const settings = await loadSettings(repository.root, chosenSettings(vscode.Uri.file(repository.root)));
     const handle = await withCancellableProgress(`Starting training on ${repository.name}`, this.lifetime, (signal) =>
       startTraining({ repoRoot: repository.root, settings, resume, owner: 'detached' }, signal),
@@ -77,7 +77,7 @@ export class Trainings implements vscode.Disposable {
   }
 
   private async connect({ repository, summary }: RunOf): Promise<void> {
-    const { connectToRun } = await loadEngine();
+    const { connectToRun } = await import('../engine.js');
     const handle = await connectToRun(repository.stateFolder, summary.id);
     if (handle) this.follow(repository, handle);
   }
@@ -143,12 +143,3 @@ export class Trainings implements vscode.Disposable {
 }
 
 export const isAlive = ({ status }: Pick<RunSummary, 'status'>) => status === 'running' || status === 'paused';
-
-/** The engine's client is only loaded once there is a training to start or to follow. */
-async function loadEngine() {
-  const [{ connectToRun, startTraining }, { loadSettings }] = await Promise.all([
-    import('../../trainer/background/client.js'),
-    import('../../trainer/run/settings.js'),
-  ]);
-  return { connectToRun, startTraining, loadSettings };
-}

@@ -4,7 +4,6 @@ import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { lineOf } from '../messages.js';
 import type { RunStore } from '../runs/runStore.js';
-import { loadRunTokenizer } from '../../trainer/run/runTokenizer.js';
 import { fromUriQuery, toUriParts, type TrajectoryAddress } from './trajectoryAddress.js';
 import { layOut, type TrajectoryText } from './trajectoryText.js';
 
@@ -59,6 +58,7 @@ export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, 
   }
 
   private async load(address: TrajectoryAddress): Promise<OpenTrajectory> {
+    const { loadRunTokenizer } = await import('../engine.js');
     const reader = await this.store.reader(address.stateFolder, address.runId);
     const [trajectory, learned, tokenizer] = await Promise.all([
       reader.trajectory(address.trajectoryId),

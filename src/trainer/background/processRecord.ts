@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { runPaths, runsFolder } from '../run/runDirectory.js';
-import { removeDeadLock } from '../run/trainLock.js';
+import { removeDeadLock } from '../run/trainLockFile.js';
 import { trainLockHolder } from '../run/trainLockHolder.js';
 import { processRecordSchema, type ProcessRecord } from './protocol.js';
 

@@ -4,7 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processIdentity } from './processIdentity.js';
-import { acquireTrainLock, removeDeadLock } from './trainLock.js';
+import { acquireTrainLock } from './trainLock.js';
+import { removeDeadLock } from './trainLockFile.js';
 import { trainLockHolder } from './trainLockHolder.js';
 
 let root: string;

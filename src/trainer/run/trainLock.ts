@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
-import { link, rename, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ensureStateFolder } from '../../env/repo/stateFolder.js';
 import { badInput } from '../../trajectory/errors.js';
 import { processIdentity } from './processIdentity.js';
 import { storageError } from './storage.js';
+import { evict, linked, newNonce } from './trainLockFile.js';
 import { lives, lockFile, readHolder, type LockHolder } from './trainLockHolder.js';
 
 /** Holds `.whetstone/train.lock`: one training at a time in a repository. */
@@ -42,27 +42,6 @@ export async function acquireTrainLock(stateFolder: string, runId: string): Prom
   };
 }
 
-const newNonce = () => `${process.pid}-${Date.now()}-${Math.random().toString(36).slice(2)}`;
-
-/** A link appears whole or not at all, so a reader never finds a lock without its holder. */
-async function linked(draft: string, file: string): Promise<boolean> {
-  try {
-    await link(draft, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-/** Removes a lock whose process was killed; does nothing where that process lives, or where there is no lock. */
-export async function removeDeadLock(stateFolder: string): Promise<void> {
-  const file = lockFile(stateFolder);
-  if (!existsSync(file)) return;
-  const holder = await readHolder(file);
-  if (holder === null || !(await lives(holder))) await evict(holder, file, `${file}.${newNonce()}.stale`);
-}
-
 async function evictDeadHolder(file: string, aside: string): Promise<void> {
   const holder = await readHolder(file);
   if (holder !== null && (await lives(holder))) {
@@ -72,17 +51,4 @@ async function evictDeadHolder(file: string, aside: string): Promise<void> {
     );
   }
   await evict(holder, file, aside);
-}
-
-async function evict(dead: LockHolder | null, file: string, aside: string): Promise<void> {
-  try {
-    await rename(file, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  // Between reading and renaming, another process may have taken the lock over: then it goes back.
-  const evicted = await readHolder(aside);
-  if (evicted !== null && evicted.nonce !== dead?.nonce) await linked(aside, file);
-  await rm(aside, { force: true });
 }

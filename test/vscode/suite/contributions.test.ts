@@ -18,6 +18,10 @@ interface Contributes {
 }
 const contributes = () => (extension().packageJSON as { contributes: Contributes }).contributes;
 
+describe('The extension', () => {
+  it('sleeps until it is used', () => assert.equal(extension().isActive, false));
+});
+
 describe('What package.json contributes', () => {
   it('names the commands, views, settings and colours that the code names, and no others', () => {
     const { commands, views, configuration, colors } = contributes();

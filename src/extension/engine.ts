@@ -1,0 +1,12 @@
+/**
+ * What the extension takes from the engine, beside types and paths: a bundle of its own (`dist/engine.cjs`), read in
+ * once there is a run to look at or a training to start. The checks of every record alone are ten times the size of
+ * all that activation needs, so it is only ever imported dynamically.
+ */
+export { connectToRun, startTraining } from '../trainer/background/client.js';
+export { cleanUpAfterKilled } from '../trainer/background/processRecord.js';
+export { openRun } from '../trainer/run/runReader.js';
+export { loadRunTokenizer } from '../trainer/run/runTokenizer.js';
+export { loadSettings } from '../trainer/run/settings.js';
+export { trainLockHolder } from '../trainer/run/trainLockHolder.js';
+export { runReplay } from './replay/replayProcess.js';
