@@ -101,19 +101,19 @@ describe('The tree of runs', () => {
 describe('A training of which no file event tells', () => {
   let run: RecordedRun;
   before(async () => {
-    run = await RecordedRun.create(repoRoot(), 'run-4', 1);
+    run = await RecordedRun.create(repoRoot(), 'run-5', 1);
     await vscode.commands.executeCommand('whetstone.runs.focus');
   });
   after(() => run.end('completed'));
 
   const state = async () => {
     const { store } = await activated();
-    return (await store.runs()).find(({ summary }) => summary.id === 'run-4')?.summary.status;
+    return (await store.runs()).find(({ summary }) => summary.id === 'run-5')?.summary.status;
   };
 
   it('is seen to live and to end while the runs are in view', async () => {
     await eventually(async () => assert.equal(await state(), 'interrupted'));
-    const lock = await acquireTrainLock(run.stateFolder, 'run-4');
+    const lock = await acquireTrainLock(run.stateFolder, 'run-5');
     try {
       await eventually(async () => assert.equal(await state(), 'running'));
     } finally {
