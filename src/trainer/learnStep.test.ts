@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Trajectory } from '../trajectory/trajectory.js';
+import { policyLossNames } from './algorithm/policyLosses.js';
 import { learnStep } from './learnStep.js';
 import { loadPolicy, type Policy } from './loadPolicy.js';
 import { NodePath, trainingSequence } from './rollout/nodes.js';
@@ -155,6 +156,33 @@ describe('a step of learning', () => {
     const { metrics } = await learnStep(policy.learner, null, [group], bold, 1);
     expect(metrics['clip_ratio/region_mean']).toBeGreaterThan(0);
     expect(metrics['ratio/mean']).not.toBe(1);
+  });
+
+  it.each(policyLossNames)(
+    'makes the better answer likelier and the worse one less likely by any loss: %s',
+    async (loss) => {
+      const group = [rollout(0, 'yes, yes', 1), rollout(1, 'no!', 0)];
+      const before = [await meanLogprob(group[0]), await meanLogprob(group[1])];
+      const algorithm = { ...settings.algorithm, loss, advantage: 'rloo' as const };
+      const { metrics } = await learnStep(policy.learner, null, [group], { ...settings, algorithm, iterations: 2 }, 1);
+      expect(await meanLogprob(group[0])).toBeGreaterThan(before[0]);
+      expect(await meanLogprob(group[1])).toBeLessThan(before[1]);
+      expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
+    },
+  );
+
+  it('makes the policy less certain where entropy is rewarded', async () => {
+    const group = [rollout(0, 'yes, yes', 1), rollout(1, 'no!', 0)];
+    const entropyAfter = async (entropyCoefficient: number) => {
+      const learned = await loadPolicy({ ...settings, model: path.join(root, 'tiny policy') }, root);
+      const algorithm = { ...settings.algorithm, entropyCoefficient };
+      await learnStep(learned.learner, null, [group], { ...settings, algorithm }, 1);
+      const scores = await learned.learner.score(group.map(trainingSequence), 1);
+      await learned.dispose();
+      const entropies = scores.flatMap((each) => [...each.entropies].filter((entropy) => !Number.isNaN(entropy)));
+      return entropies.reduce((sum, entropy) => sum + entropy, 0) / entropies.length;
+    };
+    expect(await entropyAfter(10)).toBeGreaterThan(await entropyAfter(0));
   });
 
   it('refuses a trajectory whose action mask is wrong', async () => {

@@ -105,6 +105,16 @@ function taskOf(id: string, split: TaskSplit): Task {
 const create = (runId = newRunId()): Promise<RunPaths> => createRun(stateFolder, configOf(runId));
 
 describe('the record of a run', () => {
+  it('from before a run could choose its algorithm opens, as the GRPO that it was', async () => {
+    const paths = await create('r0');
+    const config = JSON.parse(readFileSync(paths.config, 'utf8')) as { settings: { algorithm?: unknown } };
+    delete config.settings.algorithm;
+    writeFileSync(paths.config, JSON.stringify(config));
+    const { settings } = await openRun(stateFolder, 'r0').config();
+    expect(settings).toEqual(settingsSchema.parse({ steps: 3 }));
+    expect(settings.algorithm).toMatchObject({ advantage: 'grpo', loss: 'grpo', klPlace: 'loss', klEstimator: 'k3' });
+  });
+
   it('gives back the trajectories that were written, NaN included', async () => {
     const paths = await create('r1');
     const writer = new RunWriter(paths);
