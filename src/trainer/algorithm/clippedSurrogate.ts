@@ -11,7 +11,7 @@ export interface ClipOptions {
 
 /**
  * PPO's clipped surrogate (arXiv 1707.06347, equation 7) of one token, with two bounds (clip-higher: DAPO, arXiv
- * 2503.14476, section 3.1) and a third for negative advantages (dual clip: arXiv 1912.09729, equation 5):
+ * 2503.14476, section 3.1) and a third for negative advantages (dual clip: arXiv 1912.09729):
  *
  *   s = min(rho A, clip(rho, 1 - low, 1 + high) A)        A < 0 and dual clip: max(s, c A)
  *   ds/dlp = rho A, or 0 where a bound holds              rho = exp(logRatio)

@@ -31,6 +31,7 @@ export interface GigpoOptions {
  *
  * A state that was seen once has a step advantage of exactly 0, and so has one whose returns are all equal. Rollouts with equal
  * rewards may still differ by a step: with gamma below 1 the shorter way from a state to the goal is the better one.
+ * Deviations have the epsilon of advantages.ts; the authors add 1e-6.
  * @returns one advantage a turn; 0 for failed rollouts: [group][turns]
  */
 export function gigpoAdvantages(

@@ -12,7 +12,7 @@ export interface KtoOptions {
 }
 
 /**
- * Kahneman-Tversky optimization (arXiv 2402.01306, equations 7 and 8), which needs no pairs:
+ * Kahneman-Tversky optimization (arXiv 2402.01306, equation 7), which needs no pairs:
  *
  *   L = 1/N sum lambda_y (1 - sigmoid(s beta (d - z_0)))        d = log pi/pi_ref(y), s = 1 for good ones, -1 for bad ones
  *   dL/dlp_t = -s lambda_y beta/N sigmoid(u) (1 - sigmoid(u))   u = s beta (d - z_0)

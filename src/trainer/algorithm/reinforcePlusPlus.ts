@@ -1,7 +1,7 @@
 import { whiten } from './whiten.js';
 
 /**
- * Advantages of REINFORCE++ (arXiv 2501.03262, section 3): no critic and no baseline of the group; the whole batch is the
+ * Advantages of REINFORCE++ (arXiv 2501.03262): no critic and no baseline of the group; the whole batch is the
  * baseline.
  *
  *   G_t = r - sum_{u >= t} p_u        A_t = (G_t - mean(G)) / sqrt(var(G) + 1e-8), over the batch's sampled tokens

@@ -1,6 +1,6 @@
 /**
  * Returns discounted from turn to turn: G_k = sum_{j >= k} gamma^(j - k) r_j. Tokens of one turn are one action and share its
- * return, with no discount between them (POAD, arXiv 2405.15821, section 4), so that a long command is not worth less.
+ * return, with no discount between them (POAD, arXiv 2405.15821), so that a long command is not worth less.
  * @param rewards of each turn, the outcome at the last: [turns]
  * @returns [turns]
  */

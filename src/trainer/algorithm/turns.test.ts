@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { groupAdvantages } from './advantages.js';
 import { gigpoAdvantages, type GigpoEpisode } from './gigpo.js';
+import { informationGains } from './informationGain.js';
 import { overTokens, turnReturns } from './turnReturns.js';
 
 describe('turn returns', () => {
@@ -14,6 +15,15 @@ describe('turn returns', () => {
   it('are the same for all tokens of a turn, and none for others', () => {
     const turns = overTokens([0.25, 0.5], [0, 0, NaN, 1, 1], Uint8Array.of(1, 1, 0, 1, 0));
     expect([...turns]).toEqual([0.25, 0.25, 0, 0.5, 0]);
+  });
+});
+
+describe('information gains', () => {
+  it('are the growth of the belief in the answer, turn by turn', () => {
+    const gains = informationGains([Math.log(0.1), Math.log(0.4), Math.log(0.3), 0]);
+    [0.3, -0.1, 0.7].forEach((gain, turn) => expect(gains[turn]).toBeCloseTo(gain, 12));
+    expect(informationGains([-2])).toEqual([]);
+    expect(informationGains([-2, -2, -2])).toEqual([0, 0]);
   });
 });
 

@@ -5,7 +5,7 @@ const leastDoubt = 1e-5;
 const mostLogprob = Math.log1p(-leastDoubt);
 
 /**
- * Unlikelihood of a negative example (arXiv 1908.04319, equation 4), beside supervised learning from the positive ones:
+ * Unlikelihood of a negative example (arXiv 1908.04319), beside supervised learning from the positive ones:
  *
  *   L = weight/N sum_t m_t -log(1 - exp(lp_t))        dL/dlp_t = m_t weight/N exp(lp_t) / (1 - exp(lp_t))
  *
