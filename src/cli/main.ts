@@ -10,7 +10,7 @@ import { addRunsCommand } from './commands/runs.js';
 import { addSimilarityCommand } from './commands/similarity.js';
 import { addTasksCommand } from './commands/tasks.js';
 import { addTrainCommand } from './commands/train.js';
-import { describeError } from './output.js';
+import { describeError, printable } from './output.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -19,7 +19,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const program = new Command('whetstone')
   .description('Sharpen a coding agent on your own repository.')
   .version(version)
-  .showHelpAfterError('(see --help)')
+  // What is wrong with the usage is said below, in one line like every other error.
+  .configureOutput({ outputError: () => undefined })
   .exitOverride();
 for (const add of [
   addTasksCommand,
@@ -43,12 +44,30 @@ async function main(): Promise<void> {
     if (error instanceof CommanderError) {
       // Help and version are no errors; anything else that commander says is bad usage.
       process.exitCode = error.exitCode === 0 ? 0 : 2;
+      if (error.exitCode !== 0 && error.code !== 'commander.help') complain(usageLine(error.message));
     } else {
       const { line, exitCode } = describeError(error);
-      process.stderr.write(`whetstone: ${line}\n`);
+      complain(line);
       process.exitCode = exitCode;
     }
   }
+}
+
+function complain(line: string): void {
+  process.stderr.write(`whetstone: ${printable(line)}\n`);
+}
+
+/** Commander's message on one line, and where to read on: in the help of the command that was meant. */
+function usageLine(message: string): string {
+  const meant = [program.name()];
+  let command: Command | undefined = program;
+  for (const word of process.argv.slice(2)) {
+    command = command.commands.find((candidate) => candidate.name() === word);
+    if (command === undefined) break;
+    meant.push(word);
+  }
+  const what = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  return `${what.replace(/\.?$/, '.')} See \`${meant.join(' ')} --help\`.`;
 }
 
 void main();

@@ -1,10 +1,17 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import path from 'node:path';
 import { findRepositoryRoot } from '../env/repo/findRepository.js';
+import type { Settings } from '../trainer/run/settings.js';
 
 /** `--repo PATH`, on every command that reads runs or tasks. */
 export const repoOption = () =>
-  new Option('--repo <path>', 'the repository (default: the current folder)').default('.', 'the current folder');
+  new Option('--repo <path>', 'the repository').argParser(filled).default('.', 'the current folder');
+export const modelOption = () =>
+  new Option('--model <folder>', 'the policy: `embedded`, or a folder in Hugging Face layout').argParser(filled);
+export const deviceOption = () =>
+  new Option('--device <device>', 'where the policy computes').choices(['auto', 'cpu', 'webgpu']);
+export const seedOption = () =>
+  new Option('--seed <n>', 'everything random is derived from this').argParser(wholeNumber);
 export const jsonOption = () => new Option('--json', 'print one JSON document and nothing else');
 export const sandboxOption = () =>
   new Option(
@@ -16,11 +23,25 @@ export interface RepoOptions {
   readonly repo: string;
   readonly json?: boolean;
 }
+export interface SandboxOptions extends RepoOptions {
+  readonly sandbox?: Settings['sandbox'];
+}
 
 /** The repository's root and its `.whetstone/` folder, without opening or writing anything. */
 export async function locateState(options: RepoOptions): Promise<{ repoRoot: string; stateFolder: string }> {
   const repoRoot = await findRepositoryRoot(options.repo);
   return { repoRoot, stateFolder: path.join(repoRoot, '.whetstone') };
+}
+
+/** What `--model` names, from the current folder on; undefined where it was not given. */
+export function modelPath(model: string | undefined): string | undefined {
+  return model === undefined || model === 'embedded' ? model : path.resolve(model);
+}
+
+/** An empty path would mean the current folder, where a shell's variable was not set. */
+export function filled(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It is empty.');
+  return text;
 }
 
 export function wholeNumber(text: string): number {

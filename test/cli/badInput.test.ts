@@ -90,9 +90,19 @@ describe('bad input ends with exit code 2 and one clear line', () => {
 
   it('where an option, a command or a settings file is wrong', async () => {
     const folder = await makeRepository({ ...passing, 'whetstone.config.json': '{"learningrate": 1}' });
-    expect((await runCli(['train', '--steps', 'many'])).code).toBe(2);
-    expect((await runCli(['sharpen'])).code).toBe(2);
-    expect((await runCli(['grade'])).code).toBe(2);
+    const usage: [string[], RegExp][] = [
+      [['train', '--steps', 'many'], /'--steps <n>' argument 'many' .* See `whetstone train --help`\.$/],
+      [['train', '--stepz', '3'], /unknown option '--stepz' \(Did you mean --steps\?\)\. See `whetstone train --help`/],
+      [['runs', 'show'], /missing required argument 'run'\. See `whetstone runs show --help`/],
+      [['sharpen\u001b[31m'], /^whetstone: unknown command 'sharpen\ufffd\[31m'\. See `whetstone --help`\.$/],
+      [['grade'], /--task <id>/],
+      [['tasks', 'list', '--repo', ''], /'--repo <path>' argument '' is invalid\. It is empty\./],
+    ];
+    for (const [args, line] of usage) {
+      const result = await runCli(args);
+      expectOneLine(result, line);
+      expect(result.stderr.trim()).not.toContain('\n');
+    }
     expectOneLine(await runCli(['train', '--repo', folder]), /learningrate/);
   });
 

@@ -1,5 +1,4 @@
 import { Option } from 'commander';
-import path from 'node:path';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { readTasks } from '../../env/tasks/taskStore.js';
 import { badInput } from '../../trajectory/errors.js';
@@ -8,26 +7,29 @@ import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
 import { loadPolicy } from '../../trainer/loadPolicy.js';
 import { environmentArena } from '../../trainer/rollout/environmentArena.js';
 import { openRun } from '../../trainer/run/runReader.js';
-import { loadSettings } from '../../trainer/run/settings.js';
+import { loadSettings, type Settings } from '../../trainer/run/settings.js';
 import { interruptible } from '../interrupt.js';
 import {
+  deviceOption,
   jsonOption,
   locateState,
+  modelOption,
+  modelPath,
   repoOption,
   sandboxOption,
+  seedOption,
   wholeNumber,
   type AddCommand,
-  type RepoOptions,
+  type SandboxOptions,
 } from '../options.js';
 import { percent, print, printJson, ProgressLine } from '../output.js';
 
-interface EvaluateOptions extends RepoOptions {
+interface EvaluateOptions extends SandboxOptions {
   readonly model?: string;
   readonly run?: string;
   readonly split: TaskSplit;
   readonly samples?: number;
-  readonly device?: 'auto' | 'cpu' | 'webgpu';
-  readonly sandbox?: 'auto' | 'bubblewrap' | 'unconfined';
+  readonly device?: Settings['device'];
   readonly seed?: number;
 }
 
@@ -36,25 +38,22 @@ export const addEvaluateCommand: AddCommand = (program) => {
     .command('eval')
     .description('play tasks with a policy and print its success with a 95 % interval')
     .addOption(repoOption())
-    .option('--model <folder>', 'the policy: `embedded`, or a folder in Hugging Face layout')
+    .addOption(modelOption())
     .addOption(
       new Option('--run <run[:step]>', "a run's checkpoint; the last one where no step is given").conflicts('model'),
     )
     .addOption(new Option('--split <split>', 'which tasks').choices(['heldout', 'train']).default('heldout'))
     .option('--samples <n>', 'episodes of each task', wholeNumber)
-    .addOption(new Option('--device <device>', 'where the policy computes').choices(['auto', 'cpu', 'webgpu']))
+    .addOption(deviceOption())
     .addOption(sandboxOption())
-    .option('--seed <n>', 'everything random is derived from this', wholeNumber)
+    .addOption(seedOption())
     .addOption(jsonOption())
     .action((options: EvaluateOptions) => interruptible((signal) => evaluateCommand(options, signal)));
 };
 
 async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): Promise<void> {
   const { repoRoot, stateFolder } = await locateState(options);
-  const model =
-    options.run === undefined
-      ? options.model && modelPath(options.model)
-      : await checkpointOf(stateFolder, options.run);
+  const model = options.run === undefined ? modelPath(options.model) : await checkpointOf(stateFolder, options.run);
   const { sandbox, device, seed, samples } = options;
   const settings = await loadSettings(repoRoot, { model, sandbox, device, seed, evaluationSamples: samples });
   const tasks = await readTasks(stateFolder);
@@ -95,8 +94,6 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
     await environment.dispose();
   }
 }
-
-const modelPath = (model: string) => (model === 'embedded' ? model : path.resolve(model));
 
 /** The folder of `RUN` or `RUN:STEP`. Throws badInput where there is no such checkpoint. */
 async function checkpointOf(stateFolder: string, text: string): Promise<string> {

@@ -3,14 +3,20 @@ import { openEnvironment } from '../../env/openEnvironment.js';
 import { taskById } from '../tasks.js';
 import { loadSettings } from '../../trainer/run/settings.js';
 import { interruptible } from '../interrupt.js';
-import { jsonOption, locateState, repoOption, sandboxOption, type AddCommand, type RepoOptions } from '../options.js';
+import {
+  jsonOption,
+  locateState,
+  repoOption,
+  sandboxOption,
+  type AddCommand,
+  type SandboxOptions,
+} from '../options.js';
 import { print, printable, printJson, table } from '../output.js';
 import { readText } from './similarity.js';
 
-interface GradeCommandOptions extends RepoOptions {
+interface GradeCommandOptions extends SandboxOptions {
   readonly task: string;
   readonly patch: string;
-  readonly sandbox?: 'auto' | 'bubblewrap' | 'unconfined';
 }
 
 export const addGradeCommand: AddCommand = (program) => {

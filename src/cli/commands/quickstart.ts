@@ -3,7 +3,7 @@ import { bubblewrapProblem } from '../../env/sandbox/bubblewrap.js';
 import { loadSettings, type SettingsInput } from '../../trainer/run/settings.js';
 import { unpackBundledRepository } from '../bundledRepository.js';
 import { interruptible } from '../interrupt.js';
-import { jsonOption, wholeNumber, type AddCommand } from '../options.js';
+import { filled, jsonOption, wholeNumber, type AddCommand } from '../options.js';
 import { print, printJson, quoted } from '../output.js';
 import { reportLines, runTraining, summaryOf } from './train.js';
 
@@ -26,7 +26,7 @@ export const addQuickstartCommand: AddCommand = (program) => {
   program
     .command('quickstart')
     .description('train the embedded policy on a small bundled repository, to see all of it work')
-    .option('--at <folder>', 'where the bundled repository goes', 'whetstone-quickstart')
+    .option('--at <folder>', 'where the bundled repository goes', filled, 'whetstone-quickstart')
     .option('--steps <n>', 'training steps', wholeNumber)
     .addOption(jsonOption())
     .action((options: QuickstartOptions) => interruptible((signal) => quickstart(options, signal)));

@@ -59,7 +59,8 @@ function compare(predicted: string, oracle: string, oraclePath: string) {
 /** A file as text. Throws badInput where it can not be read or is not UTF-8. */
 export async function readText(path: string): Promise<string> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw badInput(`${path} cannot be read (${error.code}).`, 'Give the path of a file.', error);
+    const reason = { ENOENT: 'does not exist', EISDIR: 'is a folder' }[error.code ?? ''];
+    throw badInput(`The file '${path}' ${reason ?? `cannot be read (${error.code})`}.`, 'Name a text file.', error);
   });
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

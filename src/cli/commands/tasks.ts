@@ -17,11 +17,11 @@ import {
   wholeNumber,
   type AddCommand,
   type RepoOptions,
+  type SandboxOptions,
 } from '../options.js';
 import { print, printable, printJson, ProgressLine, table } from '../output.js';
 import { taskById } from '../tasks.js';
 
-type SandboxOptions = RepoOptions & { readonly sandbox?: 'auto' | 'bubblewrap' | 'unconfined' };
 interface BuildCommandOptions extends SandboxOptions {
   readonly source: string;
   readonly limit: number;

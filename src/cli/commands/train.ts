@@ -13,10 +13,14 @@ import { followTraining } from '../followTraining.js';
 import { interruptible } from '../interrupt.js';
 import {
   decimalNumber,
+  deviceOption,
   jsonOption,
   locateState,
+  modelOption,
+  modelPath,
   repoOption,
   sandboxOption,
+  seedOption,
   wholeNumber,
   type AddCommand,
   type RepoOptions,
@@ -42,8 +46,8 @@ export const addTrainCommand: AddCommand = (program) => {
     .command('train')
     .description('train a policy on this repository, with GRPO unless another algorithm is chosen')
     .addOption(repoOption())
-    .option('--model <folder>', 'the policy: `embedded`, or a folder in Hugging Face layout')
-    .addOption(new Option('--device <device>', 'where the policy computes').choices(['auto', 'cpu', 'webgpu']))
+    .addOption(modelOption())
+    .addOption(deviceOption())
     .addOption(sandboxOption())
     .option('--steps <n>', 'training steps', wholeNumber)
     .option('--tasks-per-step <n>', 'tasks in one step', wholeNumber)
@@ -69,7 +73,7 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--evaluation-samples <n>', 'episodes of each of them', wholeNumber)
     .option('--checkpoint-every <n>', 'steps from one checkpoint to the next', wholeNumber)
     .option('--concurrency <n>', 'episodes side by side', wholeNumber)
-    .option('--seed <n>', 'everything random is derived from this', wholeNumber)
+    .addOption(seedOption())
     .option('--deterministic', 'the same bits every time on the CPU; slower')
     .option('--resume <run>', 'go on with an interrupted or stopped run; `last` is the newest')
     .addOption(jsonOption())
@@ -88,8 +92,7 @@ async function train(options: TrainOptions, signal: AbortSignal): Promise<void> 
 
 /** What the command line says of the settings; whatever it does not say is left to the file and the defaults. */
 export function chosenSettings(options: TrainOptions): SettingsInput {
-  const model =
-    options.model === undefined || options.model === 'embedded' ? options.model : path.resolve(options.model);
+  const model = modelPath(options.model);
   const chosen = (shape: object) => Object.fromEntries(Object.entries(options).filter(([key]) => key in shape));
   const algorithm = chosen(algorithmSchema.shape);
   return { ...chosen(settingsSchema.shape), model, klCoefficient: options.kl, algorithm };
