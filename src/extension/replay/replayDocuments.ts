@@ -66,7 +66,7 @@ export class ReplayDocuments implements vscode.TextDocumentContentProvider, vsco
           arguments: this.comparison(uri, turn),
         }),
     );
-    const files = changes.length === 1 ? '1 file' : `${changes.length || 'no'} files`;
+    const files = changes.length === 1 ? '1 file' : `${changes.length || 'No'} files`;
     const changed = {
       title: `$(diff-multiple) ${files} changed by the end of turn ${turns.at(-1)?.turn ?? 0}`,
       command: changes.length === 0 ? '' : 'vscode.changes',

@@ -58,7 +58,7 @@ describe('Replay of a trajectory', () => {
     assert.match(text, /to turn 1/);
     assert.ok(!text.includes('── turn 2'));
     const [lens] = await lensesOf(replayed().uri);
-    assert.match(lens.command?.title ?? '', /no files changed by the end of turn 1/);
+    assert.match(lens.command?.title ?? '', /No files changed by the end of turn 1/);
   });
 
   it('shows the files as they were at that turn, and leaves no worktree', async () => {
