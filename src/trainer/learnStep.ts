@@ -243,7 +243,7 @@ function updateMetrics(
     lessons.flatMap(({ sequence }, index) => Array.from(values(index)).filter((_, t) => sequence.actionMask[t] === 1));
   const differences = sampledOf((index) => {
     const sampled = samplerLogprobs(lessons[index].trajectory);
-    return oldLogprobs[index].map((value, t) => Math.abs(value - sampled[t]));
+    return Array.from(oldLogprobs[index], (value, t) => Math.abs(value - sampled[t]));
   });
   const weights = scores.importanceWeights;
   return {
