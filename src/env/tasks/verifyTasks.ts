@@ -5,7 +5,7 @@ import { gradeChanges } from '../grade.js';
 import { applyUnifiedDiff } from '../reward/unifiedPatch.js';
 import { readTextFile, resolveInTree } from '../tools/treeFiles.js';
 import type { FileChange, Workspace } from '../workspace/workspace.js';
-import { EXPLOITS, type StartFiles } from './exploits.js';
+import { exploitsFor, type StartFiles } from './exploits.js';
 
 /** What trying to cheat at a task gave. It is fit for training where `failures` is empty. */
 export interface TaskVerification {
@@ -59,7 +59,7 @@ async function prepare(environment: Environment, task: Task) {
     const oracle = await applyUnifiedDiff(task.patch, (path) => readText(workspace, path));
     const start = await startFiles(workspace, task, oracle);
     const exploits = await Promise.all(
-      EXPLOITS.map(async (exploit) => ({ name: exploit.name, changes: await exploit.changes(start, task) })),
+      exploitsFor(start).map(async (exploit) => ({ name: exploit.name, changes: await exploit.changes(start, task) })),
     );
     return { oracle, exploits };
   } finally {
