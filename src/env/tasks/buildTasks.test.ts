@@ -105,7 +105,7 @@ function expectNoLeak(task: Task): void {
 }
 
 // Each of these runs a real suite dozens of times.
-describe('buildTasks', { timeout: 240_000 }, () => {
+describe('buildTasks', { timeout: 480_000 }, () => {
   it.each([
     ['JavaScript', javascript, 'node:test'],
     ['Python', python, 'pytest'],
