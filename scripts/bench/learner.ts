@@ -45,21 +45,31 @@ async function main(): Promise<void> {
       microBatchTokens: { type: 'string' },
     },
   });
-  const sequences = randomSequences(Number(values.sequences), Number(values.length));
+  const counts = Object.fromEntries(Object.entries(values).map(([name, text]) => [name, countOf(name, text)]));
+  const devices = (positionals.length > 0 ? positionals : ['cpu']).map(deviceOf);
+  const sequences = randomSequences(counts.sequences, counts.length);
   let reference: ReadonlyMap<string, Float32Array> | null = null;
-  for (const device of positionals.length > 0 ? positionals : ['cpu']) {
-    if (device !== 'cpu' && device !== 'webgpu') throw new Error(`"${device}" is no device; name cpu or webgpu.`);
+  for (const device of devices) {
     const parameters = initializeParameters(config, 1);
     const files = { write: unused, read: unused };
-    const threads = values.threads ? Number(values.threads) : undefined;
-    const microBatchTokens = values.microBatchTokens ? Number(values.microBatchTokens) : undefined;
+    const { threads, microBatchTokens } = counts as { threads?: number; microBatchTokens?: number };
     const learner = await createLearner({ config, parameters, device, files, threads, microBatchTokens });
     const gradients = await firstGradients(learner, sequences);
-    await measure(device, learner, sequences, Number(values.steps));
+    await measure(device, learner, sequences, counts.steps);
     if (reference) compare(device, gradients, reference);
     reference ??= gradients;
     await learner.dispose();
   }
+}
+
+function countOf(name: string, text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`--${name} ${text}: give a whole number of at least 1.`);
+  return Number(text);
+}
+
+function deviceOf(name: string): 'cpu' | 'webgpu' {
+  if (name !== 'cpu' && name !== 'webgpu') throw new Error(`"${name}" is no device: name cpu or webgpu.`);
+  return name;
 }
 
 async function firstGradients(
@@ -152,7 +162,7 @@ function operations(sequences: readonly TrainingSequence[]): number {
   }, 0);
 }
 
-main().catch((error: unknown) => {
-  console.error(String(error));
-  process.exitCode = 1;
+main().catch((error: Error) => {
+  console.error(`bench: ${error.message}`);
+  process.exitCode = 2;
 });

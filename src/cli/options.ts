@@ -49,6 +49,11 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+export function countFromOne(text: string): number {
+  if (wholeNumber(text) === 0) throw new InvalidArgumentError('It must be at least 1.');
+  return Number(text);
+}
+
 export function decimalNumber(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value) || value < 0)

@@ -96,6 +96,7 @@ describe('bad input ends with exit code 2 and one clear line', () => {
       [['runs', 'show'], /missing required argument 'run'\. See `whetstone runs show --help`/],
       [['sharpen\u001b[31m'], /^whetstone: unknown command 'sharpen\ufffd\[31m'\. See `whetstone --help`\.$/],
       [['grade'], /--task <id>/],
+      [['tasks', 'build', '--runs', '0'], /It must be at least 1\. See `whetstone tasks build --help`/],
       [['tasks', 'list', '--repo', ''], /'--repo <path>' argument '' is invalid\. It is empty\./],
     ];
     for (const [args, line] of usage) {

@@ -10,6 +10,7 @@ import type { TaskSource } from '../../trajectory/task.js';
 import { loadSettings } from '../../trainer/run/settings.js';
 import { interruptible } from '../interrupt.js';
 import {
+  countFromOne,
   jsonOption,
   locateState,
   repoOption,
@@ -37,9 +38,9 @@ export const addTasksCommand: AddCommand = (program) => {
     .description('make tasks by injecting bugs and from the history; each is tried before it is kept')
     .addOption(repoOption())
     .option('--source <sources>', 'history, injection, or both with a comma', defaultBuildOptions.sources.join(','))
-    .option('--limit <n>', 'tasks wanted at most', wholeNumber, defaultBuildOptions.limit)
+    .option('--limit <n>', 'tasks wanted at most', countFromOne, defaultBuildOptions.limit)
     .option('--seed <n>', 'the choice of candidates is derived from this', wholeNumber, defaultBuildOptions.seed)
-    .option('--runs <n>', "how often each tree's tests are run", wholeNumber, defaultBuildOptions.validationRuns)
+    .option('--runs <n>', "how often each tree's tests are run", countFromOne, defaultBuildOptions.validationRuns)
     .option('--max-seconds <n>', 'end the search after this time with what was found', wholeNumber)
     .addOption(sandboxOption())
     .addOption(jsonOption())
@@ -63,7 +64,6 @@ export const addTasksCommand: AddCommand = (program) => {
 
 async function build(options: BuildCommandOptions, signal: AbortSignal): Promise<void> {
   const sources = parseSources(options.source);
-  if (options.limit === 0) throw badInput('--limit 0 would make no task.', 'Give at least 1.');
   await withEnvironment(options, signal, async (environment) => {
     const progress = new ProgressLine();
     try {
@@ -74,7 +74,7 @@ async function build(options: BuildCommandOptions, signal: AbortSignal): Promise
           sources,
           limit: options.limit,
           seed: options.seed,
-          validationRuns: Math.max(1, options.runs),
+          validationRuns: options.runs,
           maxSeconds: options.maxSeconds ?? null,
         },
         {

@@ -25,6 +25,7 @@ describe('settings', () => {
     [{ reward: { tests: 'x' } }, /setting `reward\.tests`/],
     [{ reward: { tests: 0.1, similarity: 1 } }, /the weight of the tests must be at least half/],
     [{ groupSize: 1 }, /setting `groupSize`/],
+    [{ reward: { grace: 1 } }, /setting `reward\.grace`: there is no such setting/],
     [{ sandbox: 'unconfined' }, /may not choose `unconfined` for itself/],
     ['{ "steps": 3', /not a JSON object/],
     ['[]', /not a JSON object/],
@@ -38,6 +39,16 @@ describe('settings', () => {
 
   it('name the flag that is wrong', async () => {
     await expect(loadSettings(root, { temperature: 0 })).rejects.toThrow(/^setting `temperature`/);
+  });
+
+  it('say what a setting means where its value is wrong, and which there are where its name is', async () => {
+    await expect(loadSettings(root, { groupSize: 1 })).rejects.toMatchObject({
+      remedy: expect.stringMatching(/^Give another value\. G: rollouts of one task/) as string,
+    });
+    write({ stesp: 3 });
+    await expect(loadSettings(root)).rejects.toMatchObject({
+      remedy: expect.stringMatching(/^The settings are: model, device, /) as string,
+    });
   });
 
   it('explain every key in the JSON schema', () => {

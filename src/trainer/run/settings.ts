@@ -172,11 +172,17 @@ function check(value: unknown, where: string): Settings {
   const result = settingsSchema.safeParse(value);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path.join('.');
-  const problem = issue.code === 'unrecognized_keys' ? 'there is no such setting' : issue.message;
-  throw badInput(
-    `${where}setting \`${key}\`: ${problem}.`,
-    `The settings are: ${Object.keys(settingsSchema.shape).join(', ')}.`,
-    result.error,
-  );
+  const isUnknown = issue.code === 'unrecognized_keys';
+  const key = [...issue.path, ...(isUnknown ? issue.keys.slice(0, 1) : [])].join('.');
+  const problem = isUnknown ? 'there is no such setting' : issue.message;
+  const remedy =
+    issue.path.length === 0
+      ? `The settings are: ${Object.keys(settingsSchema.shape).join(', ')}.`
+      : `Give another value. ${descriptionOf(issue.path[0])}`;
+  throw badInput(`${where}setting \`${key}\`: ${problem}.`, remedy, result.error);
+}
+
+/** What a setting means, in its own words. */
+function descriptionOf(name: PropertyKey | undefined): string {
+  return Object.entries(settingsSchema.shape).find(([key]) => key === name)?.[1].description ?? '';
 }
