@@ -173,6 +173,20 @@ describe('a step of learning holds rewards against', () => {
       expect(learned).toHaveLength(2);
     },
   );
+
+  it('the whole step, so that a group which always fails is worse than the rest: reinforce++', async () => {
+    const always = [rollout(2, 2, 0), rollout(3, 2, 0)];
+    const { advantages, learned } = await learnStep(
+      steady(),
+      null,
+      [always, ...pair()],
+      settingsOf({ advantage: 'reinforce++' }),
+      1,
+    );
+    expect(learned).toHaveLength(4);
+    expect(advantages[0][0]).toBeLessThan(0);
+    expect(advantages[0]).toEqual([advantages[1][1], advantages[1][1]]);
+  });
 });
 
 describe('a step of learning averages its loss', () => {
