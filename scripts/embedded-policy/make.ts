@@ -7,7 +7,17 @@ import { permissiveSources, type CorpusFile } from './corpus/permissive.js';
 import { reviewEpisodes } from './corpus/reviews.js';
 import type { ExpertEpisode } from './episodes/episode.js';
 import { type Chunk, chunkFile, generateEpisodes, readChunk } from './episodes/generate.js';
-import { CACHE, CHUNKS, HELD_OUT_CHUNKS, OUTPUT, REVIEWS_PER_FUNCTION, TOKENIZER_CHUNKS, TRAINING } from './plan.js';
+import {
+  CACHE,
+  CHUNKS,
+  HELD_OUT_CHUNKS,
+  OUTPUT,
+  PROGRAM_ROUNDS,
+  PYTHON_REVIEWS_KEPT,
+  REVIEWS_PER_FUNCTION,
+  TOKENIZER_CHUNKS,
+  TRAINING,
+} from './plan.js';
 import { Rng } from './programs/rng.js';
 import { findRuntimes } from './runtimes.js';
 import { encodeEpisode, encodedOnDisk, type EncodedEpisode, TokenKind } from './training/encodeEpisode.js';
@@ -50,7 +60,8 @@ async function makePolicy(): Promise<void> {
     for (const chunk of CHUNKS) {
       if (!known.has(chunk) && existsSync(chunkFile(chunk))) known.set(chunk, await encodeChunk(chunk));
     }
-    const all = [...reviews, ...[...known.values()].flat()];
+    const programs = [...known.values()].flat();
+    const all = [...reviews, ...Array.from({ length: PROGRAM_ROUNDS }, () => programs).flat()];
     log(
       `${all.length} episodes, ${(all.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0) / 1e6).toFixed(2)}M tokens`,
     );
@@ -71,7 +82,7 @@ async function makePolicy(): Promise<void> {
     sourceFolder: folder,
     dtype: 'BF16',
   });
-  await writeCard(learner.parameters, (await episodes()).length - reviews.length, reviews.length);
+  await writeCard(learner.parameters, ((await episodes()).length - reviews.length) / PROGRAM_ROUNDS, reviews.length);
   await learner.dispose();
   log(`written to ${OUTPUT}`);
 }
@@ -80,7 +91,7 @@ async function makePolicy(): Promise<void> {
 function fits({ tokenIds, kinds }: EncodedEpisode): boolean {
   let turn = 0;
   const longest = kinds.reduce((most, kind) => Math.max(most, (turn = kind === TokenKind.context ? 0 : turn + 1)), 0);
-  return tokenIds.length <= 1800 && longest <= 156;
+  return tokenIds.length <= 1800 && longest <= 196;
 }
 
 /** Made once, since finding the functions takes a while; the packages they come from are listed beside them. */
@@ -98,7 +109,9 @@ async function readReviews(corpus: readonly CorpusFile[]): Promise<ExpertEpisode
     await writeFile(file, JSON.stringify(made));
     await writeFile(join(CACHE, 'sources.json'), JSON.stringify([...used], null, 1));
   }
-  return JSON.parse(await readFile(file, 'utf8')) as ExpertEpisode[];
+  const kept = new Rng(77);
+  const all = JSON.parse(await readFile(file, 'utf8')) as ExpertEpisode[];
+  return all.filter(({ language }) => language !== 'python' || kept.chance(PYTHON_REVIEWS_KEPT));
 }
 
 async function writeCard(

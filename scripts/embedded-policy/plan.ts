@@ -35,6 +35,10 @@ export const HELD_OUT_CHUNKS: readonly Chunk[] = [
 export const TOKENIZER_CHUNKS = 3;
 /** Review episodes of a file, for each of its functions. */
 export const REVIEWS_PER_FUNCTION = 0.8;
+/** Python's share of the reviews is kept to this part: there are more of them than of the others together. */
+export const PYTHON_REVIEWS_KEPT = 0.3;
+/** How often a round goes through the programs, which come with tests, for once through the reviews. */
+export const PROGRAM_ROUNDS = 2;
 
 export const TRAINING: TrainingPlan = {
   config: {
@@ -51,11 +55,11 @@ export const TRAINING: TrainingPlan = {
     maxPositions: 2048,
   },
   seed: 20_26,
-  steps: 26_500,
+  steps: 30_500,
   batchTokens: 2048,
   learningRate: 8e-4,
   warmupSteps: 100,
-  decaySteps: 7000,
+  decaySteps: 9000,
   shortSteps: 700,
   shortTokens: 680,
   threads: 2,
