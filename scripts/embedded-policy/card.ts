@@ -10,8 +10,8 @@ export interface CardFacts {
   readonly sources: readonly (readonly [string, string])[];
   /** The last line of the evaluation on held-out programs. */
   readonly heldOut: string;
-  /** Measured by hand with `evaluate.ts` after the training, in Markdown; empty where it was not yet. */
-  readonly played: string;
+  /** Written by hand, in Markdown: how the shipped weights were trained, and how they play. */
+  readonly shipped: string;
 }
 
 /** MODEL_CARD.md of the embedded policy. */
@@ -23,7 +23,7 @@ export function modelCard({
   reviews,
   sources,
   heldOut,
-  played,
+  shipped,
 }: CardFacts): string {
   const { config } = plan;
   return `---
@@ -49,7 +49,8 @@ the same data; ChatML with a role for tools.
   patterns with random names, constants and styles, and from a generator of functions that nobody wrote. Bugs are put in by
   Whetstone's own operators; what the tools answer comes from real runs of node:test and pytest through Whetstone's own
   adapters and renderers. A quarter of the episodes hold an attempt that fails and is taken back; such mistakes are seen but not learned.
-- ${reviews} review episodes without tests, on functions of packages with permissive licences (listed below), one bug each.
+- ${reviews} review episodes without tests: functions of packages with permissive licences (listed below), in excerpts of their
+  files or put together, with up to four bugs to be mended one after the other.
 - Nothing of the bundled fixture repository is in the data.
 
 ## Training
@@ -57,18 +58,23 @@ the same data; ChatML with a role for tools.
 Supervised, with Whetstone's own learner on the CPU: ${plan.steps} steps of about ${plan.batchTokens} tokens (${(tokens / 1e6).toFixed(1)} million in all), AdamW,
 learning rate ${plan.learningRate} with ${plan.warmupSteps} warm-up steps and a linear end of ${plan.decaySteps} steps. Tokens of edits weigh 2, of other turns 1, of
 what the policy reads 0.2 falling to 0.05. The start is not random: the first two layers begin as heads that look a fixed
-distance back and as heads that copy (induction), which spares finding them.
+distance back and as heads that copy (induction), which spares finding them. (With a usual start, a somewhat smaller model
+stood at 2.9 nats a token of held-out edits after 1,684 steps; with this one it stood at 0.76 after 708.)
+
+Before an edit the policy names the function, goes through the numbers of its lines to the one at fault, quotes it, and says
+what should change.
 
 ## Figures
 
 On held-out generated programs (loss in nats a token; 'whole edits' is the mean probability of an expert's whole edit
 turn): ${heldOut}.
 
-${played}
+${shipped}
 
 ## Limits
 
-One-line changes of the kinds that the operators make; code that was taken out is rarely written again. It has seen little
+One-line changes of the kinds that the operators make; code that was taken out is rarely written again. Methods of classes are
+harder for it than functions. It has seen little
 natural language. It may open or edit the wrong place, and it does not know when to give up.
 
 ## Sources of code

@@ -130,7 +130,7 @@ async function writeCard(
     tokens: state.tokens,
     sources: JSON.parse(await text(join(CACHE, 'sources.json'))) as [string, string][],
     heldOut: lines.at(-1)!.replace(/^.*held out: context \S+ | \(\d+ s\)$/g, ''),
-    played: await text(join('scripts', 'embedded-policy', 'played.md')),
+    shipped: await text(join('scripts', 'embedded-policy', 'shipped.md')),
   });
   await writeFile(join(OUTPUT, 'MODEL_CARD.md'), card);
 }

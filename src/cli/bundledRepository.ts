@@ -12,7 +12,7 @@ const author = { name: 'Whetstone', email: 'whetstone@example.invalid', date: '2
 /** Makes a git repository of the bundled files in `folder`, or finds the one made there before. */
 export async function unpackBundledRepository(folder: string, signal: AbortSignal): Promise<void> {
   if (existsSync(path.join(folder, '.git'))) return;
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   if ((await readdir(folder)).length > 0) {
     throw badInput(`${folder} is not empty and not a repository.`, 'Choose another folder with --at, or delete it.');
   }
@@ -21,4 +21,13 @@ export async function unpackBundledRepository(folder: string, signal: AbortSigna
   await git(context, ['init', '--quiet', '--initial-branch=main', '--template=']);
   await git(context, ['add', '--all']);
   await git(context, ['commit', '--quiet', '--message=A small library with tests']);
+}
+
+/** One folder after the other: mkdir's own recursion never ends under /proc, where it is told that parents do not exist. */
+async function makeFolder(folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  if (folder !== path.dirname(folder)) await makeFolder(path.dirname(folder));
+  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    throw badInput(`${folder} cannot be made (${error.code}).`, 'Choose another folder with --at.', error);
+  });
 }

@@ -98,6 +98,7 @@ describe('bad input ends with exit code 2 and one clear line', () => {
       [['grade'], /--task <id>/],
       [['tasks', 'build', '--runs', '0'], /It must be at least 1\. See `whetstone tasks build --help`/],
       [['tasks', 'list', '--repo', ''], /'--repo <path>' argument '' is invalid\. It is empty\./],
+      [['quickstart', '--at', path.join(folder, 'package.json', 'inside')], /cannot be made \(ENOTDIR\)/],
     ];
     for (const [args, line] of usage) {
       const result = await runCli(args);
