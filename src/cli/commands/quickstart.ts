@@ -15,11 +15,11 @@ interface QuickstartOptions {
 
 /** Sized for ten minutes on two cores. */
 const quickstartSettings: SettingsInput = {
-  steps: 8,
-  tasksPerStep: 6,
-  groupSize: 8,
+  steps: 6,
+  tasksPerStep: 4,
+  groupSize: 6,
   temperature: 0.8,
-  learningRate: 2e-4,
+  learningRate: 1e-4,
 };
 
 export const addQuickstartCommand: AddCommand = (program) => {
