@@ -4,7 +4,7 @@
  */
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureInstalled, vscode } from './install.mjs';
@@ -55,5 +55,7 @@ const { passed, failed } = await main({
   codeServer: vscode.codeServer,
   only: process.argv[2],
 });
+// `npm test` adds these to its own counts.
+writeFileSync(join(root, 'test-artifacts', 'vscode.json'), JSON.stringify({ passed, failed, skipped: 0 }));
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed > 0 || passed === 0 ? 1 : 0);
