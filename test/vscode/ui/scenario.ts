@@ -142,7 +142,8 @@ const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<v
       await workbench.statusItem().waitFor();
       await workbench.unfold('running');
       await workbench.unfold('Evaluation before training');
-      await workbench.unfold('of 1 solved');
+      // The task's row: that of the evaluation says 'of 1 solved so far' while it goes on.
+      await workbench.unfold('of 1 solved ·');
       await workbench.row('Episode 1').locator('.label-name').first().click();
       await workbench.page.locator('.view-line', { hasText: 'turn 1 · agent' }).first().waitFor();
       await workbench.screenshot('first-episode-dark');
