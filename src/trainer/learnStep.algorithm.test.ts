@@ -7,6 +7,7 @@ import { klEstimators } from './algorithm/kl.js';
 import { rlooAdvantages } from './algorithm/rloo.js';
 import { learnStep } from './learnStep.js';
 import type { Learner, SequenceCoefficients, SequenceScores, TrainingSequence } from './model/policy.js';
+import { oneTurnRollout } from './oneTurnRollout.testing.js';
 import { NodePath } from './rollout/nodes.js';
 import { parseSettings, type SettingsInput } from './run/settings.js';
 
@@ -26,25 +27,7 @@ function rollout(name: number, tokens: number, reward: number | null): Trajector
       finishReason: 'stop',
     },
   );
-  const counts = { turns: 1, toolCalls: {}, malformedCalls: 0, unknownTools: 0, invalidArguments: 0, validCalls: 0 };
-  return {
-    id: `step-000001/task/${name}`,
-    kind: 'rollout',
-    step: 1,
-    taskId: 'task',
-    split: 'train',
-    sample: name,
-    seed: 1,
-    temperature: 1,
-    policyStep: 0,
-    sandbox: 'bubblewrap',
-    nodes: nodes.nodes,
-    stopReason: 'submitted',
-    infrastructureError: reward === null ? 'No space.' : null,
-    grade: reward === null ? null : { reward, resolved: reward === 1, components: {}, tests: [], files: [] },
-    patch: '',
-    statistics: { ...counts, sampledTokens: nodes.sampledTokens, totalTokens: nodes.tokens, seconds: 1 },
-  };
+  return oneTurnRollout(name, nodes, reward);
 }
 
 /** A learner whose log-probabilities are written down, and which keeps what it is given. */

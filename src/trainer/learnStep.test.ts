@@ -6,6 +6,7 @@ import type { Trajectory } from '../trajectory/trajectory.js';
 import { policyLossNames } from './algorithm/policyLosses.js';
 import { learnStep } from './learnStep.js';
 import { loadPolicy, type Policy } from './loadPolicy.js';
+import { oneTurnRollout } from './oneTurnRollout.testing.js';
 import { NodePath, trainingSequence } from './rollout/nodes.js';
 import { parseSettings } from './run/settings.js';
 import { writeTinyPolicy } from './tinyPolicy.testing.js';
@@ -32,25 +33,7 @@ function rollout(sample: number, answer: string, reward: number | null): Traject
   const logprobs = new Float32Array(tokenIds.length).fill(-1);
   nodes.addSampled(message, { tokenIds, logprobs, entropies: logprobs.map(() => 1), finishReason: 'stop' });
   nodes.addGiven({ role: 'tool', toolCallId: '1', name: 'run', content: 'ok' }, policy.codec.encode('ok'));
-  const counts = { turns: 1, toolCalls: {}, malformedCalls: 0, unknownTools: 1, invalidArguments: 0, validCalls: 3 };
-  return {
-    id: `step-000001/task/${sample}`,
-    kind: 'rollout',
-    step: 1,
-    taskId: 'task',
-    split: 'train',
-    sample,
-    seed: 1,
-    temperature: 1,
-    policyStep: 0,
-    sandbox: 'bubblewrap',
-    nodes: nodes.nodes,
-    stopReason: 'submitted',
-    infrastructureError: reward === null ? 'No space.' : null,
-    grade: reward === null ? null : { reward, resolved: reward === 1, components: {}, tests: [], files: [] },
-    patch: '',
-    statistics: { ...counts, sampledTokens: nodes.sampledTokens, totalTokens: nodes.tokens, seconds: 1 },
-  };
+  return oneTurnRollout(sample, nodes, reward);
 }
 
 async function meanLogprob(trajectory: Trajectory): Promise<number> {

@@ -244,11 +244,7 @@ class TrainingRun {
       this.schedule('warm-start', "The expert's episodes", tasks.length),
       (id) => this.reader.findTrajectory(id),
     );
-    for await (const { update, updates, ...metrics } of warmStart(
-      policy.learner,
-      successes(demonstrations),
-      settings,
-    )) {
+    for await (const { update, updates, metrics } of warmStart(policy.learner, successes(demonstrations), settings)) {
       if (this.control.signal.aborted) throw cancelled();
       await this.control.gate();
       this.writer.event({ type: 'warm-start', update, updates, metrics });

@@ -6,7 +6,7 @@ import {
   type SyntaxNode,
 } from '../../../src/env/tasks/injection/parsing.js';
 import { renderEdit } from '../../../src/env/tools/edit.js';
-import { renderOpen } from '../../../src/env/tools/open.js';
+import { renderOpen, WINDOW_LINES } from '../../../src/env/tools/open.js';
 import { systemPrompt } from '../../../src/env/tools/prompts.js';
 import { SUBMITTED } from '../../../src/env/tools/submit.js';
 import { toolSchemas } from '../../../src/env/tools/tools.js';
@@ -17,8 +17,6 @@ import { HARD, randomMutation } from '../episodes/variants.js';
 import { invented, NOUNS } from '../programs/names.js';
 import type { Rng } from '../programs/rng.js';
 import type { CorpusFile } from './permissive.js';
-
-const WINDOW = 40;
 
 /**
  * Episodes without tests on code that people wrote: functions of a real file, most with one bug by the product's
@@ -61,8 +59,8 @@ function excerpt(rng: Rng, text: string, functions: readonly NamedFunction[]): S
   if (lines.length > 600) return null;
   const { first } = rng.pick(functions);
   const openAt = rng.chance(0.5) ? first : Math.max(1, first + rng.int(0, 16));
-  const start = Math.min(Math.max(0, lines.length - 1 - WINDOW), Math.max(0, openAt - 1 - WINDOW / 2));
-  const inView = functions.filter((candidate) => candidate.first > start && candidate.last <= start + WINDOW);
+  const start = Math.min(Math.max(0, lines.length - 1 - WINDOW_LINES), Math.max(0, openAt - 1 - WINDOW_LINES / 2));
+  const inView = functions.filter((candidate) => candidate.first > start && candidate.last <= start + WINDOW_LINES);
   const apart = inView.filter((candidate, i) => i === 0 || candidate.first > inView[i - 1]!.last);
   return { lines, openAt: start === 0 ? undefined : openAt, functions: apart };
 }
@@ -80,7 +78,7 @@ function selection(rng: Rng, functions: readonly NamedFunction[]): Scene | null 
     return { name, text, first, last };
   });
   const lines = `${placed.map(({ text }) => text).join('\n\n')}\n`.split('\n');
-  return lines.length > WINDOW + 1 ? null : { lines, openAt: undefined, functions: placed };
+  return lines.length > WINDOW_LINES + 1 ? null : { lines, openAt: undefined, functions: placed };
 }
 
 function reviewEpisode(rng: Rng, language: Language, extension: string, scene: Scene): ExpertEpisode | null {

@@ -4,7 +4,8 @@ import { cutLine } from './normalize.js';
 import { readTextFile, resolveInTree } from './treeFiles.js';
 import { defineTool } from './tool.js';
 
-const WINDOW_LINES = 40;
+/** Lines of a file that are shown at once. */
+export const WINDOW_LINES = 40;
 const LINE_CHARACTERS = 400;
 const SHOWN_ENTRIES = 40;
 

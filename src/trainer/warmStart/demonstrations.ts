@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { resolve, sep } from 'node:path';
+import { readTextFile, resolveInTree } from '../../env/tools/treeFiles.js';
+import { cancelled } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { Generator } from '../model/policy.js';
@@ -26,6 +26,7 @@ export async function playDemonstrations(
   const scripts = new Map<string, readonly Int32Array[]>();
   const known: Task[] = [];
   for (const task of tasks) {
+    if (schedule.signal.aborted) throw cancelled();
     const turns = await turnsOf(arena, task);
     if (turns === null || !turns.every((raw) => isRead(codec, raw))) continue;
     const [plan] = demonstrationPlans([task]);
@@ -43,15 +44,16 @@ export async function playDemonstrations(
 async function turnsOf(arena: Arena, task: Task): Promise<readonly string[] | null> {
   const episode = await arena.startEpisode(task);
   try {
-    return await expertTurns(task, (path) => readInside(episode.root, path));
+    return await expertTurns(task, (path) => textIn(episode.root, path));
   } finally {
     await episode.dispose();
   }
 }
 
-async function readInside(root: string, path: string): Promise<string | null> {
-  const place = resolve(root, path);
-  return place.startsWith(resolve(root) + sep) ? readFile(place, 'utf8').catch(() => null) : null;
+async function textIn(root: string, path: string): Promise<string | null> {
+  const place = await resolveInTree({ root, mountPath: root }, path);
+  const file = 'problem' in place ? place : await readTextFile(place);
+  return 'problem' in file ? null : file.text;
 }
 
 /** A model whose calls look otherwise than the expert's cannot learn from them. */
@@ -68,9 +70,11 @@ function scriptedGenerator(scripts: ReadonlyMap<string, readonly Int32Array[]>, 
     generate({ sessionId, maxNewTokens }) {
       const turn = said.get(sessionId) ?? 0;
       said.set(sessionId, turn + 1);
-      const tokenIds = scripts.get(sessionId)![turn]!.slice(0, maxNewTokens);
+      const whole = scripts.get(sessionId)![turn]!;
+      const tokenIds = whole.slice(0, maxNewTokens);
       const unknown = new Float32Array(tokenIds.length).fill(NaN);
-      return Promise.resolve({ tokenIds, logprobs: unknown, entropies: unknown, finishReason: 'stop' });
+      const finishReason = tokenIds.length < whole.length ? 'length' : 'stop';
+      return Promise.resolve({ tokenIds, logprobs: unknown, entropies: unknown, finishReason });
     },
     release: (sessionId) => void said.delete(sessionId),
     invalidate: () => undefined,

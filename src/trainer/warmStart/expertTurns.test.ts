@@ -74,4 +74,16 @@ describe("the expert's turns", () => {
     const two = createTwoFilesPatch('a/two.js', 'b/two.js', '1\n', '2\n');
     expect(await expertTurns({ patch: one + two } as Task, () => Promise.resolve('1\n'))).toBeNull();
   });
+
+  it('are none where the oracle does not fit the tree or is no text, rather than an error', async () => {
+    expect(await expertTurns(taskOf('src/total.js', 'other\n', 'text\n'), () => Promise.resolve(source))).toBeNull();
+    expect(await expertTurns(taskOf('src/gone.js', 'a\n', 'b\n'), () => Promise.resolve(null))).toBeNull();
+  });
+
+  it('open a file at the edit itself where no definition is known', async () => {
+    const before = `${'x;\n'.repeat(50)}let a = 1;\n`;
+    const turns = (await play(before, before.replace('= 1', '= 2')))!;
+    expect(turns.map((turn) => callOf(turn).name)).toEqual(['open', 'edit', 'run_tests', 'submit']);
+    expect(callOf(turns[0]).arguments).toEqual({ path: 'src/total.js', line: 51 });
+  });
 });

@@ -1,10 +1,10 @@
-import { applyUnifiedDiff } from '../../env/reward/unifiedPatch.js';
+import { applyUnifiedDiff, FormatError } from '../../env/reward/unifiedPatch.js';
+import { WINDOW_LINES } from '../../env/tools/open.js';
+import type { FileChange } from '../../env/workspace/workspace.js';
 import type { Task } from '../../trajectory/task.js';
 import { lineEdit } from './lineEdit.js';
 import { definitionLine, thinking, thoughtOf, toolCall } from './turnText.js';
 
-/** Lines that `open` shows from the top of a file. */
-const openedLines = 40;
 /** A longer edit is not worth imitating: it does not fit a turn. */
 const editCharacters = 320;
 
@@ -17,22 +17,32 @@ export async function expertTurns(
   task: Task,
   read: (path: string) => Promise<string | null>,
 ): Promise<readonly string[] | null> {
-  const changes = await applyUnifiedDiff(task.patch, read);
+  const changes = await changesOf(task, read);
   if (changes.length !== 1) return null;
   const [{ path, before, after }] = changes;
   if (before === null || after === null) return null;
   const edit = lineEdit(before, after);
   if (edit === null || edit.old.length + edit.new.length > editCharacters) return null;
   const suspect = functionAround(before, edit.line);
-  const definition = suspect === null ? edit.line : definitionLine(before, suspect);
-  const far = edit.line > openedLines;
+  const definition = suspect === null ? 0 : definitionLine(before, suspect);
+  const far = edit.line > WINDOW_LINES;
   return [
     ...(far && suspect !== null ? [toolCall('search', { query: suspect })] : []),
-    toolCall('open', far ? { path, line: definition } : { path }),
+    toolCall('open', far ? { path, line: definition === 0 ? edit.line : definition } : { path }),
     thinking(thoughtOf(suspect, before, edit)) + toolCall('edit', { path, old: edit.old, new: edit.new }),
     toolCall('run_tests', {}),
     toolCall('submit', {}),
   ];
+}
+
+/** None where the oracle is no patch of texts that the expert could say: it changes a binary file, for example. */
+async function changesOf(task: Task, read: (path: string) => Promise<string | null>): Promise<readonly FileChange[]> {
+  try {
+    return await applyUnifiedDiff(task.patch, read);
+  } catch (error) {
+    if (error instanceof FormatError) return [];
+    throw error;
+  }
 }
 
 /** Functions, classes, constants that hold a function, and methods. */

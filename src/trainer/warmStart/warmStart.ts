@@ -1,10 +1,11 @@
+import { seededOrder } from '../../env/tasks/seededOrder.js';
+import { badInput, failed } from '../../trajectory/errors.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { supervisedCoefficients } from '../algorithm/supervised.js';
 import type { Learner, TrainingSequence } from '../model/policy.js';
 import { checkActionMask } from '../rollout/actionMask.js';
 import { trainingSequence } from '../rollout/nodes.js';
 import { deriveSeed } from '../rollout/seeds.js';
-import { seededOrder } from '../../env/tasks/seededOrder.js';
 import type { Settings } from '../run/settings.js';
 
 /** One update of the warm start. */
@@ -12,10 +13,8 @@ export interface WarmStartUpdate {
   /** 1 for the first. */
   readonly update: number;
   readonly updates: number;
-  /** Mean negative log-probability of the demonstrations' tokens before the update, in nats. */
-  readonly loss: number;
-  readonly gradientNorm: number;
-  readonly learningRate: number;
+  /** By TRL's names: `loss` (mean negative log-probability of the tokens before the update, in nats), `grad_norm`, `learning_rate`. */
+  readonly metrics: Readonly<Record<'loss' | 'grad_norm' | 'learning_rate', number>>;
 }
 
 /** Demonstrations of one update. */
@@ -27,7 +26,8 @@ export const successes = (demonstrations: readonly Trajectory[]) =>
 
 /**
  * Supervised learning from demonstrations: `settings.warmStartEpochs` passes in an order of the seed, with a learning rate
- * that rises over the first tenth of the updates and then falls to a tenth in a straight line.
+ * that rises over the first tenth of the updates and then falls to a tenth in a straight line. Throws bad-input where there
+ * is nothing to learn from, and `failed` where the gradient is no longer finite.
  */
 export async function* warmStart(
   learner: Learner,
@@ -36,6 +36,12 @@ export async function* warmStart(
 ): AsyncGenerator<WarmStartUpdate> {
   const problems = demonstrations.flatMap(checkActionMask);
   if (problems.length > 0) throw new Error(`internal: action mask: ${problems[0]}`);
+  if (demonstrations.length === 0) {
+    throw badInput(
+      "The warm start has nothing to learn from: no expert's episode of the train tasks succeeded.",
+      'Leave it out with `--warm-start-epochs 0`.',
+    );
+  }
   const batches = Array.from({ length: settings.warmStartEpochs }, (_, epoch) =>
     batchesOf(demonstrations, deriveSeed(settings.seed, 'warm-start', epoch)),
   ).flat();
@@ -51,7 +57,7 @@ export async function* warmStart(
       (sum, { logprobs }) => logprobs.reduce((a, value) => (Number.isNaN(value) ? a : a - value), sum),
       0,
     );
-    const { gradientNorm } = await learner.step({
+    const { gradientNorm, skipped } = await learner.step({
       learningRate,
       beta1: 0.9,
       beta2: 0.97,
@@ -59,7 +65,14 @@ export async function* warmStart(
       weightDecay: settings.weightDecay,
       maxGradientNorm: settings.maxGradientNorm,
     });
-    yield { update: index + 1, updates: batches.length, loss: total / tokens, gradientNorm, learningRate };
+    if (skipped) {
+      throw failed(
+        `The warm start's gradient is not finite at update ${index + 1} of ${batches.length}.`,
+        'Lower `--warm-start-learning-rate`.',
+      );
+    }
+    const metrics = { loss: total / tokens, grad_norm: gradientNorm, learning_rate: learningRate };
+    yield { update: index + 1, updates: batches.length, metrics };
   }
 }
 
