@@ -38,7 +38,11 @@ function counts(file, read) {
 }
 const unit = counts(vitestReport, (report) => ({
   passed: report.numPassedTests,
-  failed: report.numFailedTests + report.numFailedTestSuites,
+  // A file that does not load has no tests that could fail.
+  failed:
+    report.numFailedTests +
+    report.testResults.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0)
+      .length,
   skipped: report.numPendingTests + report.numTodoTests,
 }));
 const editor = counts(vscodeReport, ({ passed, failed, skipped }) => ({ passed, failed, skipped }));

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processIdentity } from './processIdentity.js';
 import { acquireTrainLock } from './trainLock.js';
@@ -66,12 +68,48 @@ describe('the lock of a training', () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  it('goes to exactly one of many that want it at once, also over a stale one', async () => {
-    leave(process.pid, 'started at another time');
+  it.each([
+    ['a free one', () => undefined],
+    ['a stale one', () => leave(process.pid, 'started at another time')],
+    ['a torn one', () => writeFileSync(file(), 'torn')],
+    [
+      'a stale one that a killed process was taking over',
+      () => {
+        leave(process.pid, 'started at another time');
+        const claim = createHash('sha256').update(readFileSync(file())).digest('hex').slice(0, 16);
+        writeFileSync(`${file()}.${claim}`, readFileSync(file(), 'utf8').replaceAll('"old"', '"older"'));
+      },
+    ],
+  ])('goes to exactly one of many that want it at once: %s', async (_, prepare) => {
+    prepare();
     const wishes = await Promise.allSettled(
       Array.from({ length: 8 }, (_, index) => acquireTrainLock(root, `r${index}`)),
     );
     expect(wishes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(readdirSync(root).sort()).toEqual(['.gitignore', 'train.lock']);
+  });
+
+  it('is never held by two, however often it is taken, released and left behind', async () => {
+    let holders = 0;
+    let taken = 0;
+    const contend = async (runId: string) => {
+      for (let round = 0; round < 20; round++) {
+        const lock = await acquireTrainLock(root, runId).catch((error: Error) => {
+          expect(error.message).toMatch(/already runs/);
+        });
+        if (lock) {
+          expect(++holders).toBe(1);
+          taken++;
+          await setTimeout(1);
+          holders--;
+          // Some die holding it: the same lock, of a process that is gone.
+          if (round % 3 === 0) leave(process.pid, 'started at another time');
+          else await lock.release();
+        }
+        await removeDeadLock(root);
+      }
+    };
+    await Promise.all(Array.from({ length: 6 }, (_, index) => contend(`r${index}`)));
+    expect(taken).toBeGreaterThan(6);
   });
 });

@@ -20,8 +20,13 @@ export async function lives(holder: LockHolder): Promise<boolean> {
 }
 
 export async function readHolder(file: string): Promise<LockHolder | null> {
+  return parseHolder(await readFile(file, 'utf8').catch(() => ''));
+}
+
+/** Null where what is written is no lock. */
+export function parseHolder(text: string): LockHolder | null {
   try {
-    return holderSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    return holderSchema.parse(JSON.parse(text));
   } catch {
     return null;
   }
