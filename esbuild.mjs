@@ -9,6 +9,9 @@ export const native = [
   'tree-sitter-javascript',
   'tree-sitter-typescript',
   'tree-sitter-python',
+  'tree-sitter-go',
+  'tree-sitter-rust',
+  'tree-sitter-java',
 ];
 
 /** The extension's engine is a bundle of its own, beside the extension's, which activates without it. */

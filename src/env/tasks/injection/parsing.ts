@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import type Parser from 'tree-sitter';
 
-export type Language = 'javascript' | 'typescript' | 'tsx' | 'python';
+export type Language = 'javascript' | 'typescript' | 'tsx' | 'python' | 'go' | 'rust' | 'java';
 export type SyntaxNode = Parser.SyntaxNode;
 
 /** A source file and its syntax tree. Every index into `text` is in UTF-16 units, as tree-sitter's binding gives them. */
@@ -22,6 +22,9 @@ const LANGUAGE_OF_EXTENSION: Readonly<Record<string, Language>> = {
   '.mts': 'typescript',
   '.tsx': 'tsx',
   '.py': 'python',
+  '.go': 'go',
+  '.rs': 'rust',
+  '.java': 'java',
 };
 
 /** The language that a path's extension names; null where no grammar is shipped for it. */
@@ -50,6 +53,12 @@ function loadGrammar(load: NodeJS.Require, language: Language): Parser.Language 
       return load('tree-sitter-javascript') as Parser.Language;
     case 'python':
       return load('tree-sitter-python') as Parser.Language;
+    case 'go':
+      return load('tree-sitter-go') as Parser.Language;
+    case 'rust':
+      return load('tree-sitter-rust') as Parser.Language;
+    case 'java':
+      return load('tree-sitter-java') as Parser.Language;
     case 'typescript':
     case 'tsx':
       return (load('tree-sitter-typescript') as Record<'typescript' | 'tsx', Parser.Language>)[language];
