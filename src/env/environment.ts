@@ -1,6 +1,6 @@
 import type { Task } from '../trajectory/task.js';
 import type { Repository } from './repo/repository.js';
-import type { DetectedRunner } from './testing/testRunner.js';
+import type { TestSuites } from './testing/testSuites.js';
 import type { FileChange, Workspace } from './workspace/workspace.js';
 
 /** A repository opened as an environment: its sandbox has been probed and its runner found. */
@@ -9,7 +9,8 @@ export interface Environment {
   readonly repoRoot: string;
   /** `.whetstone/` in the repository root. */
   readonly stateFolder: string;
-  readonly detected: DetectedRunner;
+  /** The tests of the base tree and what drives them. */
+  readonly suites: TestSuites;
   readonly sandbox: string;
   /** A fresh copy of the task's start tree (with `changes` laid over it). */
   openWorkspace(task: Task, changes?: readonly FileChange[]): Promise<Workspace>;

@@ -115,12 +115,12 @@ class PlayedEpisode implements Episode {
   }
 
   private toolContext(signal: AbortSignal | undefined): ToolContext {
-    const { runner } = this.environment.detected;
+    const { suites } = this.environment;
     return {
       workspace: this.workspace,
       task: this.task,
       limits: this.limits,
-      isTestFile: (path) => runner.isTestFile(path),
+      isTestFile: (path) => suites.isTestFile(path),
       signal,
     };
   }

@@ -7,7 +7,8 @@ import type { AssistantMessage } from '../trajectory/message.js';
 import type { Task } from '../trajectory/task.js';
 import type { Environment } from './environment.js';
 import type { EpisodeLimits } from './episodeTypes.js';
-import type { TestReport } from './testing/testRunner.js';
+import type { TestReport, TestRunner } from './testing/testRunner.js';
+import { TestSuites } from './testing/testSuites.js';
 import type { FileChange, Workspace } from './workspace/workspace.js';
 
 export const limits: EpisodeLimits = {
@@ -58,6 +59,14 @@ export async function folderEnvironment(
   files: Readonly<Record<string, string>>,
   runTests: FakeTests = () => Promise.resolve({}),
 ): Promise<Environment & { readonly opened: readonly string[] }> {
+  const runner: TestRunner = {
+    name: 'fake',
+    detect: () => Promise.resolve([]),
+    isTestFile: (file) => file.startsWith('test/'),
+    command: () => ({ argv: [], env: {} }),
+    check: { argv: [], problem: '', remedy: '' },
+    parse: () => Promise.resolve(null),
+  };
   const base = await mkdtemp(path.join(tmpdir(), 'whetstone-env-'));
   const opened: string[] = [];
   return {
@@ -65,18 +74,7 @@ export async function folderEnvironment(
     stateFolder: base,
     sandbox: 'unconfined',
     opened,
-    detected: {
-      root: '.',
-      testFiles: [],
-      runner: {
-        name: 'fake',
-        detect: () => Promise.resolve(null),
-        isTestFile: (file) => file.startsWith('test/'),
-        command: () => ({ argv: [], env: {} }),
-        check: { argv: [], problem: '', remedy: '' },
-        parse: () => Promise.resolve(null),
-      },
-    },
+    suites: new TestSuites([{ root: '.', testFiles: ['test/a.test.js'], runner }], []),
     async openWorkspace(_task, changes = []) {
       const root = await mkdtemp(path.join(base, 'tree '));
       opened.push(root);

@@ -151,4 +151,4 @@ async function readFromTree(workspace: Workspace, path: string): Promise<string 
 }
 
 const withoutTests = (environment: Environment, changes: readonly FileChange[]) =>
-  changes.filter((change) => !environment.detected.runner.isTestFile(change.path));
+  changes.filter((change) => !environment.suites.isTestFile(change.path));

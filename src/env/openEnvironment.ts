@@ -8,8 +8,9 @@ import { Janitor } from './sandbox/janitorClient.js';
 import { probeSandbox, type SandboxChoice } from './sandbox/probeSandbox.js';
 import type { Sandbox } from './sandbox/sandbox.js';
 import type { Toolchain } from './sandbox/toolchain.js';
-import { detectRunner } from './testing/detectRunner.js';
-import type { DetectedRunner } from './testing/testRunner.js';
+import { detectSuites } from './testing/detectSuites.js';
+import type { RunnerCheck } from './testing/testRunner.js';
+import type { TestSuites } from './testing/testSuites.js';
 import { EpisodeWorkspace } from './workspace/episodeWorkspace.js';
 import { sweepLeftovers, worktreesFolder } from './workspace/stateFolders.js';
 import { Templates } from './workspace/templates.js';
@@ -47,17 +48,9 @@ export async function openEnvironment(options: OpenOptions): Promise<RepositoryE
     const dependencies = await repository.dependencyFolders();
     const templates = new Templates(repository, janitor);
     const programs = { node: toolchain.node, python: await pythonFor(repository, dependencies, toolchain) };
-    const detected = await detectRunner(await templates.get(baseTree, '', signal), programs);
-    const environment = new OpenedEnvironment(
-      repository,
-      janitor,
-      sandbox,
-      detected,
-      baseTree,
-      templates,
-      dependencies,
-    );
-    await environment.checkRunner(signal).catch(async (error: unknown) => {
+    const suites = await detectSuites(await templates.get(baseTree, '', signal), programs);
+    const environment = new OpenedEnvironment(repository, janitor, sandbox, suites, baseTree, templates, dependencies);
+    await environment.leaveOutUnusable(signal).catch(async (error: unknown) => {
       await environment.dispose();
       throw error;
     });
@@ -94,7 +87,7 @@ class OpenedEnvironment implements RepositoryEnvironment {
     readonly repository: Repository,
     private readonly janitor: Janitor,
     private readonly confinement: Sandbox,
-    readonly detected: DetectedRunner,
+    public suites: TestSuites,
     readonly baseTree: string,
     private readonly templates: Templates,
     private readonly dependencies: readonly string[],
@@ -116,17 +109,38 @@ class OpenedEnvironment implements RepositoryEnvironment {
   }
 
   openWorkspaceFromTree(baseTree: string, startPatch: string, changes: readonly FileChange[] = []): Promise<Workspace> {
-    return this.openTree(baseTree, startPatch, changes, this.detected.testFiles);
+    return this.openTree(baseTree, startPatch, changes, this.suites.testFiles);
   }
 
-  /** Runs the runner's own check where the tests will run. */
-  async checkRunner(signal?: AbortSignal): Promise<void> {
-    const { argv, problem, remedy } = this.detected.runner.check;
+  /**
+   * Runs each runner's own check where the tests will run, and goes on without those that fail it. Throws `badInput` where
+   * none is left.
+   */
+  async leaveOutUnusable(signal?: AbortSignal): Promise<void> {
     const workspace = await this.openWorkspaceFromTree(this.baseTree, '');
     try {
-      const { exitCode } = await workspace.run({ argv, timeoutMs: 60_000, maxOutputBytes: 4096, signal });
-      if (signal?.aborted) throw cancelled();
-      if (exitCode !== 0) throw badInput(problem, remedy);
+      const failures = new Map<string, RunnerCheck>();
+      const checks = new Map(
+        this.suites.parts.map(({ runner: { check }, root: cwd }) => [keyOf(check, cwd), { check, cwd }]),
+      );
+      for (const [key, { check, cwd }] of checks) {
+        const { exitCode } = await workspace.run({
+          argv: check.argv,
+          cwd,
+          timeoutMs: 60_000,
+          maxOutputBytes: 4096,
+          signal,
+        });
+        if (signal?.aborted) throw cancelled();
+        if (exitCode !== 0) failures.set(key, check);
+      }
+      if (failures.size === 0) return;
+      const [first] = failures.values();
+      if (failures.size === checks.size) throw badInput(first.problem, first.remedy);
+      this.suites = this.suites.without(
+        ({ runner: { check }, root }) => failures.has(keyOf(check, root)),
+        [...failures.values()].map(({ problem, remedy }) => `${problem} ${remedy}`),
+      );
     } finally {
       await workspace.dispose();
     }
@@ -150,7 +164,7 @@ class OpenedEnvironment implements RepositoryEnvironment {
       {
         sandbox: this.confinement,
         janitor: this.janitor,
-        detected: this.detected,
+        suites: this.suites,
         repoRoot: this.repoRoot,
         folder,
         template: () => this.templates.get(baseTree, startPatch),
@@ -164,6 +178,8 @@ class OpenedEnvironment implements RepositoryEnvironment {
     return workspace;
   }
 }
+
+const keyOf = ({ argv }: RunnerCheck, cwd: string) => JSON.stringify([cwd, argv]);
 
 /** Counts through the whole process: several environments of it may share one state folder. */
 const nextNumber = (() => {

@@ -101,7 +101,7 @@ describe.each(fixtures)('an episode over a real repository with $name', (fixture
         FAIL_TO_PASS: ids('failed'),
         PASS_TO_PASS: ids('passed'),
       },
-      { base_tree: environment.baseTree, runner: environment.detected.runner.name, test_files: [testFile] },
+      { base_tree: environment.baseTree, runner: environment.suites.name, test_files: [testFile] },
     );
   });
   afterAll(() => environment.dispose());

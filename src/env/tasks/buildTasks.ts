@@ -115,7 +115,7 @@ export async function buildTasks(
     const split = splits[index];
     return split === null ? [] : [toTask(environment, draft, id, split)];
   });
-  const notes = [...(note === null ? [] : [note]), ...quarantineNote(baseline.flaky)];
+  const notes = [...baseline.leftOut, ...(note === null ? [] : [note]), ...quarantineNote(baseline.flaky)];
   const dropped = drafts.length - tasks.length;
   const skipped = dropped === 0 ? funnel.skipped : { ...funnel.skipped, 'spans train and held-out': dropped };
   const built = { tasks, funnel: { ...funnel, skipped, kept: tasks.length }, quarantined: baseline.flaky, notes };
@@ -124,13 +124,13 @@ export async function buildTasks(
 }
 
 function cacheKey(environment: RepositoryEnvironment, options: BuildOptions): string {
-  const { repository, baseTree, detected } = environment;
+  const { repository, baseTree, suites } = environment;
   const facts = [
     FORMAT,
     repository.headCommit,
     baseTree,
-    detected.runner.name,
-    detected.root,
+    suites.name,
+    suites.parts.map(({ root }) => root),
     { ...options, concurrency: 0 },
   ];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
@@ -192,7 +192,7 @@ function toTask(
   id: (repo: string) => string,
   split: TaskSplit,
 ): Task {
-  const { repository, detected } = environment;
+  const { repository, suites } = environment;
   return {
     instance_id: id(repository.name),
     repo: repository.name,
@@ -211,8 +211,8 @@ function toTask(
       split,
       base_tree: draft.baseTree,
       start_patch: draft.startPatch,
-      runner: detected.runner.name,
-      test_root: detected.root,
+      runner: suites.name,
+      test_root: suites.root,
       test_files: draft.testFiles,
       ...(draft.site === undefined ? {} : { operator: draft.label.kind, site: draft.site }),
     },

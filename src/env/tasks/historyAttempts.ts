@@ -15,7 +15,7 @@ export async function* historyAttempts(
   environment: RepositoryEnvironment,
   settings: AttemptSettings & { readonly historyLimit: number },
 ): AsyncGenerator<Attempt> {
-  const isTest = (path: string) => environment.detected.runner.isTestFile(path);
+  const isTest = (path: string) => environment.suites.isTestFile(path);
   const commits = historyCandidates(environment.repository, isTest, settings.historyLimit, settings.signal);
   for await (const considered of commits) {
     if ('skipped' in considered) {
@@ -78,9 +78,9 @@ async function prepare(environment: RepositoryEnvironment, candidate: HistoryCan
     try {
       const read = (path: string) => readFile(join(start.root, ...path.split('/')), 'utf8').catch(() => null);
       const oracle = await applyUnifiedDiff(candidate.sourcePatch, read);
-      const detected = await environment.detected.runner.detect(start.root);
+      const testFiles = await environment.suites.testFilesIn(start.root);
       const changed = [...candidate.sourceFiles, ...candidate.testFiles];
-      return { oracle, files: await testFilesMentioning(start.root, detected?.testFiles ?? [], changed) };
+      return { oracle, files: await testFilesMentioning(start.root, testFiles, changed) };
     } finally {
       await start.dispose();
     }

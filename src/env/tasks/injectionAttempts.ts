@@ -40,7 +40,7 @@ export async function* injectionAttempts(
     const reach = new Reach();
     for (const candidate of bugCandidates(sources, OPERATORS, settings.seed)) {
       const { path } = candidate;
-      const files = selected.get(path) ?? (await chooseTests(environment, baseline, tree.root, path));
+      const files = selected.get(path) ?? (await chooseTests(baseline, tree.root, path));
       selected.set(path, files);
       yield {
         title: `${candidate.operator} in ${path}`,
@@ -95,18 +95,18 @@ async function tryCandidate(
 }
 
 /** The test files that speak of the file, as long as more than one test passes there; else all of them. */
-async function chooseTests(environment: RepositoryEnvironment, baseline: Baseline, root: string, path: string) {
-  const { testFiles } = environment.detected;
+async function chooseTests(baseline: Baseline, root: string, path: string) {
+  const { testFiles } = baseline;
   const chosen = await testFilesMentioning(root, testFiles, [path]);
   const passing = baseline.runs[0].filter(({ file, status }) => status === 'passed' && chosen.includes(file));
   return passing.length > 1 ? chosen : testFiles;
 }
 
 async function readSources(environment: RepositoryEnvironment, root: string, seed: number): Promise<SourceFile[]> {
-  const { repository, detected, baseTree } = environment;
+  const { repository, suites, baseTree } = environment;
   const names = (await repository.git(['ls-tree', '-r', '-z', '--name-only', baseTree])).split('\0');
-  const isOwn = (path: string) => isSourcePath(path) && !isTestPath(path) && !detected.runner.isTestFile(path);
-  const paths = names.filter((path) => isOwn(path) && !detected.testFiles.includes(path));
+  const isOwn = (path: string) => isSourcePath(path) && !isTestPath(path) && !suites.isTestFile(path);
+  const paths = names.filter((path) => isOwn(path) && !suites.testFiles.includes(path));
   const chosen = seededOrder(paths, seed, (path) => path).slice(0, MAX_SOURCE_FILES);
   const files = await Promise.all(chosen.map((path) => readSource(root, path)));
   return files.filter((file) => file !== null);

@@ -1,6 +1,7 @@
 /** For tests only: an environment whose runs of the tests are written down beforehand. */
 import type { RepositoryEnvironment } from '../environment.js';
-import type { TestReport, TestResult } from '../testing/testRunner.js';
+import type { TestReport, TestResult, TestRunner } from '../testing/testRunner.js';
+import { TestSuites } from '../testing/testSuites.js';
 import type { Workspace } from '../workspace/workspace.js';
 
 /** A report whose results are written as `name: status`; the names are the ids. */
@@ -51,11 +52,10 @@ export class ScriptedWorkspaces {
     const parts: Partial<RepositoryEnvironment> = {
       repoRoot: '/repository',
       baseTree: 'tree',
-      detected: {
-        runner: { name: 'node:test' },
-        root: '.',
-        testFiles: [],
-      } as unknown as RepositoryEnvironment['detected'],
+      suites: new TestSuites(
+        [{ runner: { name: 'node:test' } as TestRunner, root: '.', testFiles: ['test/a.test.js'] }],
+        [],
+      ),
       openWorkspaceFromTree: this.next,
     };
     return parts as RepositoryEnvironment;

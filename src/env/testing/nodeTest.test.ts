@@ -79,8 +79,8 @@ describe('finding node:test', () => {
   const detect = async (files: Files) => {
     const tree = await temporary.folder();
     await writeFiles(tree, files);
-    const detected = await new NodeTest('/usr/bin/node').detect(tree);
-    if (!detected) return null;
+    const [detected] = await new NodeTest('/usr/bin/node').detect(tree);
+    if (detected === undefined) return null;
     const { argv, env } = detected.runner.command(detected, [], '/results');
     const { flags } = launcherOptions.parse(JSON.parse(argv[argv.length - 1]));
     return {
@@ -143,7 +143,25 @@ describe('finding node:test', () => {
       'packages/a/package.json': script('node --test')['package.json'],
       'packages/a/a.test.js': test,
     });
-    expect(found).toMatchObject({ root: '.', files: ['packages/a/a.test.js'] });
+    expect(found).toMatchObject({ root: 'packages/a', files: ['packages/a/a.test.js'] });
+  });
+
+  it('finds each package of a monorepo with its own script', async () => {
+    const tree = await temporary.folder();
+    await writeFiles(tree, {
+      ...script('npm test --workspaces'),
+      'packages/a/package.json': script('node --import ./setup.mjs --test')['package.json'],
+      'packages/a/a.test.js': test,
+      'packages/b/package.json': script('node --test checks/*.js')['package.json'],
+      'packages/b/checks/b.js': test,
+      'test/fixtures/c/package.json': script('node --test')['package.json'],
+      'test/fixtures/c/c.test.js': test,
+    });
+    const found = await new NodeTest('/usr/bin/node').detect(tree);
+    expect(found.map(({ root, testFiles }) => [root, testFiles])).toEqual([
+      ['packages/a', ['packages/a/a.test.js']],
+      ['packages/b', ['packages/b/checks/b.js']],
+    ]);
   });
 
   it('keeps what the script imports before the tests from the policy', async () => {

@@ -6,6 +6,7 @@ import { insideTree, nodeFailureMessage } from './failureMessage.js';
 import { globToRegExp } from './glob.js';
 import { listFiles } from './listFiles.js';
 import { nodeLauncher, type LauncherOptions } from './nodeLauncher.js';
+import { packageRoots } from './packageRoots.js';
 import { isProven, keyName, keyVariable } from './resultsProof.js';
 import { launcherFlags, nodeTestScripts, type NodeTestScript } from './nodeTestScript.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from './testRunner.js';
@@ -45,38 +46,41 @@ export class NodeTest implements TestRunner {
     };
   }
 
-  async detect(tree: string): Promise<DetectedRunner | null> {
+  async detect(tree: string): Promise<readonly DetectedRunner[]> {
     const files = await listFiles(tree);
-    const roots = files
-      .filter((file) => path.posix.basename(file) === 'package.json')
-      .map((file) => path.posix.dirname(file));
-    const byDepth = ['.', ...roots.filter((root) => root !== '.').sort((a, b) => depth(a) - depth(b))];
-    for (const root of byDepth) {
-      const found = await this.detectIn(tree, root, files);
-      if (found) return found;
+    const found: DetectedRunner[] = [];
+    for (const root of packageRoots(files, ['package.json'])) {
+      const taken = new Set(found.flatMap(({ testFiles }) => testFiles));
+      const left = files.filter((file) => !taken.has(file));
+      const detected = await this.detectByScript(tree, root, left);
+      if (detected) found.push(detected);
     }
-    return null;
+    if (found.length > 0) return found;
+    const scripts = files.filter((file) => scriptFile.test(file));
+    const loose = await filter(scripts, (file) => mentionsNodeTest(path.join(tree, file)));
+    return loose.length > 0 ? [this.found(byNode, '.', loose)] : [];
   }
 
-  private async detectIn(tree: string, root: string, files: readonly string[]): Promise<DetectedRunner | null> {
+  private found(script: NodeTestScript, root: string, testFiles: readonly string[]): DetectedRunner {
+    return { runner: new NodeTest(this.node, script, new Set(testFiles), root), root, testFiles };
+  }
+
+  private async detectByScript(tree: string, root: string, files: readonly string[]): Promise<DetectedRunner | null> {
     const prefix = root === '.' ? '' : `${root}/`;
     const inside = files.filter((file) => file.startsWith(prefix)).map((file) => file.slice(prefix.length));
     const importsNodeTest = (file: string) => mentionsNodeTest(path.join(tree, root, file));
-    const found = (script: NodeTestScript, chosen: readonly string[]) => {
-      const testFiles = chosen.map((file) => prefix + file);
-      return { runner: new NodeTest(this.node, script, new Set(testFiles), root), root, testFiles };
-    };
     for (const script of nodeTestScripts(await scriptsOf(path.join(tree, root, 'package.json')))) {
       const named = filesOf(script, inside);
       const isNamed = (file: string) => script.certain && (script.patterns.length > 0 || testName.test(file));
       const tests = await filter(named, async (file) => isNamed(file) || importsNodeTest(file));
-      if (tests.length > 0) return found(script, tests);
+      if (tests.length > 0)
+        return this.found(
+          script,
+          root,
+          tests.map((file) => prefix + file),
+        );
     }
-    const loose = await filter(
-      inside.filter((file) => scriptFile.test(file)),
-      importsNodeTest,
-    );
-    return loose.length > 0 ? found(byNode, loose) : null;
+    return null;
   }
 
   isTestFile(name: string): boolean {
@@ -214,8 +218,6 @@ function isProvenByLauncher(text: string, key: string): boolean {
   const end = parseEnd(text.slice(lastAt));
   return end?.proof !== undefined && isProven(text.slice(0, lastAt), end.proof, key);
 }
-
-const depth = (folder: string) => folder.split('/').length;
 
 async function scriptsOf(manifest: string): Promise<Record<string, unknown>> {
   try {

@@ -41,8 +41,8 @@ describe('finding pytest', () => {
   const detect = async (files: Files) => {
     const tree = await temporary.folder();
     await writeFiles(tree, files);
-    const detected = await new Pytest('/usr/bin/python3').detect(tree);
-    return detected && { root: detected.root, testFiles: detected.testFiles };
+    const [detected] = await new Pytest('/usr/bin/python3').detect(tree);
+    return detected === undefined ? null : { root: detected.root, testFiles: detected.testFiles };
   };
 
   it('takes files by their names', async () => {
@@ -68,7 +68,7 @@ describe('finding pytest', () => {
   it('tests the package of the tree in a src layout, and takes test.py of unittest', async () => {
     const tree = await temporary.folder();
     await writeFiles(tree, { 'src/a/__init__.py': '', 'test.py': '' });
-    const detected = await new Pytest('/usr/bin/python3').detect(tree);
+    const [detected] = await new Pytest('/usr/bin/python3').detect(tree);
     expect(detected?.runner.command(detected, [], '/results').argv.slice(3, 5)).toEqual(['/results/junit.xml', 'src']);
     expect(detected?.testFiles).toEqual(['test.py']);
   });

@@ -6,6 +6,7 @@ import { pytestFailureMessage, withoutColours } from './failureMessage.js';
 import { globToRegExp } from './glob.js';
 import { listFiles } from './listFiles.js';
 import { pytestLauncher } from './pytestLauncher.js';
+import { packageRoots } from './packageRoots.js';
 import { isProven, keyName, keyVariable } from './resultsProof.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from './testRunner.js';
 import { withUniqueIds, type NamedResult } from './uniqueIds.js';
@@ -49,21 +50,20 @@ export class Pytest implements TestRunner {
     };
   }
 
-  async detect(tree: string): Promise<DetectedRunner | null> {
+  async detect(tree: string): Promise<readonly DetectedRunner[]> {
     const files = await listFiles(tree);
-    const roots = new Set([
-      '.',
-      ...files.filter((file) => isConfiguration(file)).map((file) => path.posix.dirname(file)),
-    ]);
-    for (const root of [...roots].sort((a, b) => depth(a) - depth(b))) {
-      const testFiles = await this.testFiles(tree, root, files);
+    const found: DetectedRunner[] = [];
+    // The innermost first: a package's tests run in its own folder, with its own settings.
+    for (const root of packageRoots(files, configurationNames).reverse()) {
+      const taken = new Set(found.flatMap(({ testFiles }) => testFiles));
+      const testFiles = (await this.testFiles(tree, root, files)).filter((file) => !taken.has(file));
       if (testFiles.length === 0) continue;
       // Else an installed release of the same package would be tested in the place of the tree.
       const sources = root === '.' ? 'src/' : `${root}/src/`;
       const hasSources = files.some((file) => file.startsWith(sources) && file.endsWith('.py'));
-      return { runner: new Pytest(this.python, new Set(testFiles), hasSources ? 'src' : ''), root, testFiles };
+      found.push({ runner: new Pytest(this.python, new Set(testFiles), hasSources ? 'src' : ''), root, testFiles });
     }
-    return null;
+    return found.reverse();
   }
 
   private async testFiles(tree: string, root: string, files: readonly string[]): Promise<string[]> {
@@ -216,9 +216,6 @@ function fileOf(dotted: string, testFiles: readonly string[], prefix: string): s
   const longest = matches.sort((a, b) => b.length - a.length)[0];
   return longest ?? `${prefix}${dotted.replaceAll('.', '/')}.py`;
 }
-
-const depth = (folder: string) => (folder === '.' ? 0 : folder.split('/').length);
-const isConfiguration = (file: string) => configurationNames.includes(path.posix.basename(file));
 
 interface PytestSettings {
   readonly pythonFiles: readonly string[];

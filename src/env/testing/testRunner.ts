@@ -26,7 +26,7 @@ export interface DetectedRunner {
   readonly testFiles: readonly string[];
 }
 
-/** A command that succeeds where the runner is installed, and what to tell the user where it fails. */
+/** A command that, started in the runner's root, succeeds where it is installed, and what to tell the user where it fails. */
 export interface RunnerCheck {
   readonly argv: readonly string[];
   readonly problem: string;
@@ -37,8 +37,8 @@ export interface RunnerCheck {
 export interface TestRunner {
   readonly name: string;
   readonly check: RunnerCheck;
-  /** Null where this runner does not drive the tree's tests. */
-  detect(tree: string): Promise<DetectedRunner | null>;
+  /** Where this runner drives the tree's tests: once for a plain repository, once a package in a monorepo, else nowhere. */
+  detect(tree: string): Promise<readonly DetectedRunner[]>;
   /** Is this path (relative to the tree) a test or a file that configures tests, which the policy may not change? */
   isTestFile(path: string): boolean;
   /** The command that runs `files` (all of the detected ones where empty) and writes results under `resultsFolder`. */

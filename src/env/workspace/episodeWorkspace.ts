@@ -7,7 +7,9 @@ import type { Janitor } from '../sandbox/janitorClient.js';
 import { removeFolder } from '../sandbox/removeFolder.js';
 import type { Mount, Sandbox, SandboxCommand, SandboxResult, SandboxView } from '../sandbox/sandbox.js';
 import { keyName } from '../testing/resultsProof.js';
-import type { DetectedRunner, TestReport } from '../testing/testRunner.js';
+import { mergeReports } from '../testing/mergeReports.js';
+import type { TestReport } from '../testing/testRunner.js';
+import type { Selection, TestSuites } from '../testing/testSuites.js';
 import { copyTree } from './copyTree.js';
 import { treeChanges } from './treeChanges.js';
 import type { FileChange, Workspace } from './workspace.js';
@@ -18,7 +20,7 @@ const testOutputBytes = 1024 * 1024;
 export interface WorkspaceParts {
   readonly sandbox: Sandbox;
   readonly janitor: Janitor;
-  readonly detected: DetectedRunner;
+  readonly suites: TestSuites;
   readonly repoRoot: string;
   /** The episode's own folder, deleted as a whole at the end. */
   readonly folder: string;
@@ -68,10 +70,23 @@ export class EpisodeWorkspace implements Workspace {
   async runTests(
     options: { files?: readonly string[]; timeoutMs?: number; signal?: AbortSignal } = {},
   ): Promise<TestReport> {
-    const { detected } = this.parts;
+    const { timeoutMs = defaultTestTimeoutMs, signal } = options;
     const files = await this.existing(options.files ?? this.parts.testFiles);
-    if (files.length === 0)
-      return { outcome: 'no-tests', results: [], output: 'None of the test files exists.', durationMs: 0 };
+    const reports: TestReport[] = [];
+    for (const selection of this.parts.suites.select(files)) {
+      const spent = reports.reduce((sum, { durationMs }) => sum + durationMs, 0);
+      const report = await this.runSelection(selection, Math.max(1, timeoutMs - spent), signal);
+      reports.push(report);
+      if (report.outcome === 'timed-out') break;
+    }
+    return mergeReports(reports);
+  }
+
+  private async runSelection(
+    { detected, files }: Selection,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<TestReport> {
     // Code under test that finds the folder and forges results there lacks the key, which the runner takes away first.
     const name = `results-${randomBytes(12).toString('hex')}`;
     const results = path.join(this.parts.folder, name);
@@ -81,7 +96,6 @@ export class EpisodeWorkspace implements Workspace {
     const target = this.isConfined ? `/tmp/${name}` : results;
     try {
       const { argv, env } = detected.runner.command(detected, files, target);
-      const { signal, timeoutMs = defaultTestTimeoutMs } = options;
       const run = await this.runIn(
         { argv, env, cwd: detected.root, timeoutMs, maxOutputBytes: testOutputBytes, signal },
         [{ source: results, target }],

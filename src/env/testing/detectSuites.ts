@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { badInput } from '../../trajectory/errors.js';
+import { programNames, runnerKinds, type Programs } from './runners.js';
+import { TestSuites } from './testSuites.js';
+
+/** The runners that drive the tests of `tree`. Throws `badInput` where none does. */
+export async function detectSuites(tree: string, programs: Programs): Promise<TestSuites> {
+  const runners = runnerKinds.flatMap(({ program, create }) => {
+    const executable = programs[program];
+    return executable === null ? [] : [create(executable)];
+  });
+  const detected = (await Promise.all(runners.map((runner) => runner.detect(tree)))).flat();
+  const lacking = await lackingPrograms(tree, programs);
+  if (detected.length > 0) {
+    return new TestSuites(
+      detected,
+      runners,
+      lacking.map(({ problem, remedy }) => `${problem} ${remedy}`),
+    );
+  }
+  const names = runnerKinds.map(({ name }) => name);
+  const driven = `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;
+  const other = await otherRunner(tree);
+  if (other) {
+    throw badInput(`The tests run with ${other}, which Whetstone does not drive yet.`, `It drives ${driven}.`);
+  }
+  if (lacking.length > 0) throw badInput(lacking[0].problem, lacking[0].remedy);
+  throw badInput(`No tests were found for ${driven}.`, 'Add tests for one of them, and commit them.');
+}
+
+/** Runners whose tests are there and whose program is not. */
+async function lackingPrograms(tree: string, programs: Programs) {
+  const found = await Promise.all(
+    runnerKinds
+      .filter(({ program }) => programs[program] === null)
+      .map(async (kind) => ((await kind.create(kind.program).detect(tree)).length > 0 ? [kind] : [])),
+  );
+  return found.flat().map(({ name, program, install }) => ({
+    problem: `The tests run with ${name}, and no ${programNames[program]} was found.`,
+    remedy: install,
+  }));
+}
+
+/** A runner that the scripts start and that no adapter drives, so that the message can name it. */
+async function otherRunner(tree: string): Promise<string | null> {
+  const manifest = await readFile(path.join(tree, 'package.json'), 'utf8').catch(() => '');
+  const scripts = [...manifest.matchAll(/"(?:unit|test[^"]*)"\s*:\s*"((?:\\.|[^"\\])*)"/g)].map(([, script]) => script);
+  const names = /\b(jest|vitest|mocha|ava|tape|tap|jasmine|karma|uvu|bun test|deno test)\b/;
+  return scripts.map((script) => names.exec(script)?.[1]).find((name) => name !== undefined) ?? null;
+}
