@@ -1,17 +1,22 @@
-// Bundles scripts/bench/learner.ts and runs it with the arguments given.
+// Bundles a benchmark of this folder, named by the first argument (the learner's where it names none), and runs it with the others.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '..', '..');
+const given = process.argv.slice(2);
+const isNamed = /^[a-z]+$/.test(given[0] ?? '') && existsSync(join(here, `${given[0]}.ts`));
+const [name, ...options] = isNamed ? given : ['learner', ...given];
+
 const folder = mkdtempSync(join(tmpdir(), 'bench-'));
 try {
-  const outfile = join(folder, 'learner.cjs');
+  const outfile = join(folder, `${name}.cjs`);
   await build({
-    entryPoints: [join(root, 'scripts', 'bench', 'learner.ts')],
+    entryPoints: [join(here, `${name}.ts`)],
     outfile,
     bundle: true,
     platform: 'node',
@@ -22,7 +27,7 @@ try {
   });
   // The bundle lies outside of the project, where its native packages would not be found.
   const env = { ...process.env, NODE_PATH: join(root, 'node_modules') };
-  process.exitCode = spawnSync(process.execPath, [outfile, ...process.argv.slice(2)], { stdio: 'inherit', env }).status;
+  process.exitCode = spawnSync(process.execPath, [outfile, ...options], { stdio: 'inherit', env }).status;
 } finally {
   rmSync(folder, { recursive: true });
 }

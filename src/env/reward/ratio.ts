@@ -5,14 +5,21 @@ import { ROOT, SuffixAutomaton } from './suffixAutomaton.js';
  * `difflib.SequenceMatcher(None, a, b, autojunk=False).ratio()` gives. Two empty texts have ratio 1.
  */
 export function ratio(a: string, b: string): number {
+  return ratioAndCost(a, b).ratio;
+}
+
+/** The ratio, and what it cost in probes of the automaton's table. */
+export function ratioAndCost(a: string, b: string): { readonly ratio: number; readonly probes: number } {
   const left = codePoints(a);
   const right = codePoints(b);
   const total = left.length + right.length;
-  return total === 0 ? 1 : (2 * countMatches(left, right)) / total;
+  if (total === 0) return { ratio: 1, probes: 0 };
+  const { matches, probes } = countMatches(left, right);
+  return { ratio: (2 * matches) / total, probes };
 }
 
 /**
- * M: how many symbols lie in matching blocks. difflib takes the longest common block (of equals the earliest in a, of
+ * M: how many symbols lie in matching blocks, and the cost. difflib takes the longest common block (of equals the earliest in a, of
  * those the earliest in b) and goes on to its left and to its right.
  *
  * All blocks of the longest length L are taken here in one pass from left to right: the longest block right of one of
@@ -20,7 +27,7 @@ export function ratio(a: string, b: string): number {
  * shorter ones. So L falls strictly on the way down, the blocks on a way down are disjoint, and hence its depth is below
  * sqrt(2 * min(|a|, |b|)); each level takes time linear in |a| + |b|.
  */
-function countMatches(a: Int32Array, b: Int32Array): number {
+function countMatches(a: Int32Array, b: Int32Array): { matches: number; probes: number } {
   const automaton = new SuffixAutomaton(b.length);
   const windows = new Int32Array(b.length);
   const nextWindow = new Int32Array(b.length);
@@ -60,7 +67,7 @@ function countMatches(a: Int32Array, b: Int32Array): number {
     });
     pending.push([aDone, aEnd, bDone, bEnd]);
   }
-  return matches;
+  return { matches, probes: automaton.probes };
 }
 
 /**

@@ -2,6 +2,10 @@
 export const ROOT = 0;
 const NONE = -1;
 
+// Drawn anew in each process: else a text could be made whose transitions all fall into one corner of the table.
+const oddNumber = () => (Math.random() * 2 ** 32) | 1;
+const [STATE_FACTOR, SYMBOL_FACTOR, LAST_FACTOR] = [oddNumber(), oddNumber(), oddNumber()];
+
 /**
  * Suffix automaton of a range of code points (Blumer et al. 1985): the smallest automaton that reads every substring of
  * it. Building takes time linear in the range. One instance is reused for many ranges, so that nothing is allocated.
@@ -13,6 +17,8 @@ export class SuffixAutomaton {
   /** Suffix link of a state: [states]. */
   readonly link: Int32Array;
   states = 0;
+  /** Places of the hash table looked at since the instance was made: what building and reading cost. */
+  probes = 0;
   /** Newest transition of a state, the head of a list through `nextOfState`: [states]. */
   private readonly newest: Int32Array;
   private readonly slotState: Int32Array;
@@ -92,9 +98,12 @@ export class SuffixAutomaton {
   /** Where (state, symbol) is, or the free slot where it belongs. */
   private slot(state: number, symbol: number): number {
     const mask = (1 << (32 - this.shift)) - 1;
-    let slot = (Math.imul(state, 0x9e3779b1) ^ Math.imul(symbol + 1, 0x85ebca6b)) >>> this.shift;
+    const mixed = Math.imul(state, STATE_FACTOR) + Math.imul(symbol, SYMBOL_FACTOR);
+    let slot = Math.imul(mixed ^ (mixed >>> 15), LAST_FACTOR) >>> this.shift;
+    this.probes++;
     while (this.slotState[slot] !== NONE && (this.slotState[slot] !== state || this.slotSymbol[slot] !== symbol)) {
       slot = (slot + 1) & mask;
+      this.probes++;
     }
     return slot;
   }
