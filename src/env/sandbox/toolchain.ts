@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { findJava, type JavaToolchain } from './javaToolchain.js';
 
 const run = promisify(execFile);
 
@@ -9,6 +10,7 @@ const run = promisify(execFile);
 export interface Toolchain {
   readonly node: string | null;
   readonly python: string | null;
+  readonly java: JavaToolchain | null;
   /** Folders of PATH, a version manager's shims replaced by the folder of the Python that they choose. */
   readonly path: readonly string[];
   /** Installation folders under the user's home, to be shown read-only. */
@@ -27,6 +29,7 @@ const managerNames = new Set([
   '.fnm',
   '.volta',
   '.asdf',
+  '.sdkman',
   '.nodenv',
   '.rustup',
   'miniconda3',
@@ -40,12 +43,14 @@ export async function findToolchain(folder: string, homes: readonly string[]): P
   );
   const node = (await findProgram('node', entries)) ?? (process.versions.electron ? null : process.execPath);
   const python = await findPython(folder, entries);
+  const java = await findJava((name) => findProgram(name, entries));
   const pythonFolder = python && path.dirname(python.executable);
   const searched = entries.map((entry) => (pythonFolder && isShims(entry) ? pythonFolder : entry));
   const candidates = [
     ...searched,
     ...(node ? [path.dirname(await realpath(node))] : []),
     ...(python ? python.prefixes : []),
+    ...(java ? java.programFolders : []),
     ...(await virtualEnvironmentBase(folder)),
   ];
   const shown = new Set<string>();
@@ -55,12 +60,17 @@ export async function findToolchain(folder: string, homes: readonly string[]): P
     }
   }
   if (python && (await isFolder(python.userSite))) shown.add(python.userSite);
+  for (const cache of java?.caches ?? []) if (await isFolder(cache)) shown.add(cache);
   return {
     node,
     python: python?.executable ?? null,
+    java,
     path: [...new Set(searched)],
     folders: withoutNested([...shown]),
-    env: python ? { PYTHONUSERBASE: python.userBase } : {},
+    env: {
+      ...(python ? { PYTHONUSERBASE: python.userBase } : {}),
+      ...(java ? { JAVA_HOME: java.home } : {}),
+    },
   };
 }
 
