@@ -78,7 +78,9 @@ export async function openRepository(given: string, options: { stateFolder?: str
       const list = ['ls-files', '-z', '--others', '--exclude-standard', '--directory', '--no-empty-directory'];
       const ignored = splitNul(await read([...list, '--ignored'])).filter(isNamed(dependencyNames));
       const untracked = splitNul(await read(list)).filter(isNamed(neverSource));
-      return outermostFolders([...ignored, ...untracked], root);
+      // Maven writes into its own: what lies there is no dependency but the user's last build.
+      const ofMaven = await Promise.all(ignored.map((entry) => isBesidePom(path.join(root, entry))));
+      return outermostFolders([...ignored.filter((_, index) => !ofMaven[index]), ...untracked], root);
     },
   };
 }
@@ -92,6 +94,12 @@ async function repositoryName(root: string): Promise<string> {
 
 const isNamed = (names: ReadonlySet<string>) => (entry: string) =>
   entry.endsWith('/') && names.has(path.posix.basename(entry));
+
+const isBesidePom = (folder: string) =>
+  stat(path.join(path.dirname(folder), 'pom.xml')).then(
+    () => path.basename(folder) === 'target',
+    () => false,
+  );
 
 /** Folders (given with a `/` at the end) that exist and do not lie in another of them. */
 async function outermostFolders(entries: readonly string[], root: string): Promise<string[]> {

@@ -53,12 +53,6 @@ async function homeOf(java: string): Promise<string | null> {
   return path.basename(said) === 'jre' && hasCompiler ? outer : said;
 }
 
-/** The compiler of a JAVA_HOME; null where that holds a runtime only. */
-export async function compilerOf(home: string): Promise<string | null> {
-  const compiler = path.join(home, 'bin', executable('javac'));
-  return (await exists(compiler)) ? compiler : null;
-}
-
 /** Maven's cache of artifacts, where the user's settings put it. */
 export async function localRepository(): Promise<string> {
   const folder = path.join(homedir(), '.m2');
