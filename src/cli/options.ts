@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import path from 'node:path';
 import { findRepositoryRoot } from '../env/repo/findRepository.js';
+import { sandboxChoices, sandboxChoiceSchema } from '../env/sandbox/sandboxChoice.js';
 import type { Settings } from '../trainer/run/settings.js';
 
 /** `--repo PATH`, on every command that reads runs or tasks. */
@@ -16,8 +17,12 @@ export const jsonOption = () => new Option('--json', 'print one JSON document an
 export const sandboxOption = () =>
   new Option(
     '--sandbox <kind>',
-    "what confines the repository's commands; unconfined is for code that you trust",
-  ).choices(['auto', 'bubblewrap', 'unconfined']);
+    `what confines the repository's commands (${sandboxChoices}); unconfined is for code that you trust`,
+  ).argParser((value) => {
+    const choice = sandboxChoiceSchema.safeParse(value);
+    if (choice.success) return choice.data;
+    throw new InvalidArgumentError(`Choose one of ${sandboxChoices}.`);
+  });
 
 export interface RepoOptions {
   readonly repo: string;

@@ -28,6 +28,7 @@ const temporaryBytes = 1024 ** 3;
  */
 export class Bubblewrap implements Sandbox {
   readonly kind = 'bubblewrap';
+  readonly remounts = true;
 
   constructor(
     private readonly toolchain: Toolchain,
@@ -117,7 +118,8 @@ export async function bubblewrapProblem(): Promise<{ problem: string; remedy: st
   if (process.platform !== 'linux') {
     return {
       problem: 'bubblewrap, the sandbox, runs on Linux only.',
-      remedy: 'Use --sandbox unconfined for a repository that you trust.',
+      remedy:
+        'Use --sandbox seatbelt (macOS) or docker:IMAGE, or --sandbox unconfined for a repository that you trust.',
     };
   }
   const token = randomUUID();
@@ -133,7 +135,8 @@ export async function bubblewrapProblem(): Promise<{ problem: string; remedy: st
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return {
         problem: 'bubblewrap, the sandbox, is not installed.',
-        remedy: 'Install it (apt-get install bubblewrap), or use --sandbox unconfined for a repository that you trust.',
+        remedy:
+          'Install it (apt-get install bubblewrap), use --sandbox podman or docker, or --sandbox unconfined for a repository that you trust.',
       };
     }
     const reason =
@@ -142,7 +145,7 @@ export async function bubblewrapProblem(): Promise<{ problem: string; remedy: st
       problem: `bubblewrap, the sandbox, is installed but fails to start: ${reason}.`,
       remedy:
         'Ubuntu 24.04 and many containers forbid user namespaces: allow them for bwrap with an AppArmor profile ' +
-        '(or sysctl kernel.apparmor_restrict_unprivileged_userns=0), or use --sandbox unconfined for a repository that you trust.',
+        '(or sysctl kernel.apparmor_restrict_unprivileged_userns=0), use --sandbox podman or docker, or --sandbox unconfined for a repository that you trust.',
     };
   }
 }

@@ -7,13 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildJanitor, TemporaryFolders } from '../fixtureRepository.testing.js';
-import { bubblewrapProblem } from './bubblewrap.js';
+
 import { Janitor } from './janitorClient.js';
 import { runningWith } from './runningWith.testing.js';
+import { usableKinds } from './usableKinds.testing.js';
 
 const temporary = new TemporaryFolders();
 afterAll(() => temporary.remove());
-const kinds = (await bubblewrapProblem()) === null ? ['bubblewrap', 'unconfined'] : ['unconfined'];
+const kinds = await usableKinds();
 
 /** When the owner is killed: as soon as its command is started, or when the command has long been running. */
 const moments = [

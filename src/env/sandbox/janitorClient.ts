@@ -60,6 +60,13 @@ export class Janitor {
   removeCommand(marker: string): void {
     this.tell(`uncommand ${marker}`);
   }
+  /** To be called before a container of that name is started; `removal` is the command that ends and removes it. */
+  addContainer(name: string, removal: readonly string[]): void {
+    this.tell(`container ${name} ${JSON.stringify(removal)}`);
+  }
+  removeContainer(name: string): void {
+    this.tell(`uncontainer ${name}`);
+  }
 
   private tell(line: string): void {
     if (this.child?.stdin?.writable) this.child.stdin.write(`${line}\n`);

@@ -6,9 +6,9 @@ import { treeUsage } from './processTree.js';
 import type { SandboxCommand, SandboxResult } from './sandbox.js';
 
 /** Resident memory of a command's whole process tree beyond which it is killed. */
-const memoryLimitBytes = 2 * 1024 ** 3;
+export const memoryLimitBytes = 2 * 1024 ** 3;
 /** Processes beyond which it is killed. */
-const processLimit = 512;
+export const processLimit = 512;
 const usagePollMs = 500;
 /** How long the output may stay open after the end of the process that was waited for. */
 const drainMs = 1000;

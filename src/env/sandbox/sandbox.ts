@@ -1,4 +1,4 @@
-/** A folder made visible inside the sandbox. In the unconfined mode `target` is reached by a symbolic link. */
+/** A folder made visible inside the sandbox. Where it does not remount, `target` is reached by a symbolic link. */
 export interface Mount {
   readonly source: string;
   readonly target: string;
@@ -36,11 +36,13 @@ export interface SandboxResult {
   readonly durationMs: number;
 }
 
-export type SandboxKind = 'bubblewrap' | 'unconfined';
+export type SandboxKind = 'bubblewrap' | 'podman' | 'docker' | 'seatbelt' | 'unconfined';
 
 /** One way of confining a command. A failure of the sandbox itself throws an `infrastructure` error. */
 export interface Sandbox {
   readonly kind: SandboxKind;
+  /** Does it show the worktree in the place of the user's repository, and mounts at their targets? Else all lies where it is. */
+  readonly remounts: boolean;
   /** Runs the command to its end. Afterwards nothing of its process tree is left. */
   run(view: SandboxView, command: SandboxCommand): Promise<SandboxResult>;
 }

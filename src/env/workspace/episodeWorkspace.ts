@@ -45,7 +45,7 @@ export class EpisodeWorkspace implements Workspace {
   private constructor(private readonly parts: WorkspaceParts) {
     this.root = path.join(parts.folder, 'tree');
     this.sandbox = parts.sandbox.kind;
-    this.mountPath = this.isConfined ? parts.repoRoot : this.root;
+    this.mountPath = this.remounts ? parts.repoRoot : this.root;
   }
 
   static async open(parts: WorkspaceParts, changes: readonly FileChange[]): Promise<EpisodeWorkspace> {
@@ -55,7 +55,7 @@ export class EpisodeWorkspace implements Workspace {
       await mkdir(parts.folder, { recursive: true });
       await copyTree(await parts.template(), workspace.root);
       for (const change of changes) await workspace.layOver(change);
-      if (!workspace.isConfined) await workspace.linkDependencies();
+      if (!workspace.remounts) await workspace.linkDependencies();
       return workspace;
     } catch (error) {
       await workspace.dispose();
@@ -93,7 +93,7 @@ export class EpisodeWorkspace implements Workspace {
     await mkdir(results);
     const key = randomBytes(32).toString('hex');
     await writeFile(path.join(results, keyName), key);
-    const target = this.isConfined ? `/tmp/${name}` : results;
+    const target = this.remounts ? `/tmp/${name}` : results;
     try {
       const { argv, env } = detected.runner.command(detected, files, target);
       const run = await this.runIn(
@@ -128,8 +128,8 @@ export class EpisodeWorkspace implements Workspace {
     this.parts.onDispose(this);
   }
 
-  private get isConfined(): boolean {
-    return this.parts.sandbox.kind !== 'unconfined';
+  private get remounts(): boolean {
+    return this.parts.sandbox.remounts;
   }
 
   private runIn(command: SandboxCommand, writable: readonly Mount[]): Promise<SandboxResult> {
@@ -149,8 +149,8 @@ export class EpisodeWorkspace implements Workspace {
     const view: SandboxView = {
       worktree: this.root,
       mountPath: this.mountPath,
-      readOnly: this.isConfined ? await this.dependencyMounts() : [],
-      writable: this.isConfined ? writable : [],
+      readOnly: this.remounts ? await this.dependencyMounts() : this.linkedDependencies(),
+      writable,
     };
     return this.parts.sandbox.run(view, command);
   }
@@ -166,6 +166,13 @@ export class EpisodeWorkspace implements Workspace {
       });
     }
     return mounts;
+  }
+
+  private linkedDependencies(): Mount[] {
+    return this.parts.dependencies.map((dependency) => ({
+      source: path.join(this.parts.repoRoot, dependency),
+      target: path.join(this.root, dependency),
+    }));
   }
 
   private async linkDependencies(): Promise<void> {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { sandboxChoiceSchema } from '../../env/sandbox/sandboxChoice.js';
 import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
@@ -44,8 +45,7 @@ export const settingsSchema = z.strictObject({
     .default('embedded')
     .describe('The policy: `embedded`, or a folder in Hugging Face layout (relative to the repository).'),
   device: z.enum(['auto', 'cpu', 'webgpu']).default('auto').describe('Where the policy computes.'),
-  sandbox: z
-    .enum(['auto', 'bubblewrap', 'unconfined'])
+  sandbox: sandboxChoiceSchema
     .default('auto')
     .describe("What confines the policy's commands; `unconfined` is for code that you trust."),
   seed: z.int().nonnegative().default(1).describe('Everything random in a run is derived from this.'),
