@@ -213,7 +213,7 @@ function parseEnd(line: string): z.infer<typeof endLine> | null {
 }
 
 /** Does the last line prove all lines before it? */
-function isProvenByLauncher(text: string, key: string): boolean {
+export function isProvenByLauncher(text: string, key: string): boolean {
   const lastAt = text.trimEnd().lastIndexOf('\n') + 1;
   const end = parseEnd(text.slice(lastAt));
   return end?.proof !== undefined && isProven(text.slice(0, lastAt), end.proof, key);
