@@ -1,4 +1,4 @@
-import { keyVariable } from './resultsProof.js';
+import { pythonGuard } from './pythonGuard.js';
 
 /**
  * Starts pytest as `python -m pytest` would, with the tree kept from standing in for it. Given to Python with `-c`, so that
@@ -16,120 +16,70 @@ import { keyVariable } from './resultsProof.js';
  */
 export const pytestLauncher = String.raw`
 import sys
-results, sources = sys.argv[1], sys.argv[2]
 sys.path[:] = [entry for entry in sys.path if entry != '']
+${pythonGuard}
+def launch(results, sources, arguments):
+    import hmac, importlib, os, types, unittest
+    import pytest
+    tree = os.getcwd()
+    outsider = guard(tree).outsider
 
-import builtins, hmac, importlib, os, types, unittest
-import pytest
-tree = os.getcwd()
+    def codes_of(item):
+        holder = getattr(item.parent, 'obj', None)
+        found = [vars(item).get('_obj'), getattr(holder, getattr(item, 'originalname', None) or item.name, None)]
+        functions = [getattr(value, '__func__', value) for value in found if value is not None and outsider(value)]
+        return {getattr(function, '__code__', None) for function in functions}
 
-def take_key():
-    name = os.environ.pop('${keyVariable}', '')
-    try:
-        with open(name, 'rb') as file:
-            key = file.read()
-        os.unlink(name)
-        return key
-    except OSError:
-        return None
+    def shadowed(item):
+        own = [(name, value) for name, value in vars(item).items() if isinstance(value, (types.FunctionType, types.MethodType))]
+        return any(hasattr(type(item), name) and outsider(value) for name, value in own)
 
-def outsider(value):
-    if isinstance(value, type):
-        return any(outsider(item) for item in vars(value).values() if isinstance(item, types.FunctionType))
-    code = getattr(getattr(value, '__func__', value), '__code__', None)
-    if code is None:
-        return True
-    name = os.path.abspath(code.co_filename)
-    return os.path.basename(name) != 'conftest.py' and (name.startswith(tree + os.sep) or not os.path.exists(name))
+    class Plugins:
+        """Knows the plugins and tests that were there when the tests began; code under test may not add or replace one."""
+        def pytest_sessionstart(self, session):
+            self.manager = session.config.pluginmanager
+            self.known = {id(plugin) for plugin in self.manager.get_plugins()}
+        def pytest_collection_finish(self, session):
+            self.codes = {id(item): codes_of(item) for item in session.items}
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_call(self, item):
+            if shadowed(item) or not codes_of(item) <= self.codes.get(id(item), set()):
+                raise RuntimeError('The test was replaced while the tests ran.')
+        def foreign(self):
+            manager = getattr(self, 'manager', None)
+            added = [plugin for plugin in manager.get_plugins() if id(plugin) not in self.known] if manager else []
+            hooks = [hook for plugin in added for hook in manager.get_hookcallers(plugin) or [] ]
+            return any(impl.plugin in added and outsider(impl.function) for hook in hooks for impl in hook.get_hookimpls())
 
-def owned():
-    names = [name for name in sys.modules if name.split('.')[0] in ('_pytest', 'pluggy', 'unittest')]
-    holders = [builtins]
-    for module in [sys.modules[name] for name in names]:
-        holders.append(module)
-        holders += [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
-    return holders
+    def prove_at_end(frame, plugins):
+        own = guard(tree)
+        key, replaced, sign, caller, read = own.take_key(), own.watch(('builtins', '_pytest', 'pluggy', 'unittest')), hmac.new, sys._getframe, open
+        # Apart from the hook that refuses: what is raised there shows its frame.
+        def finish(event, arguments):
+            if event != 'whetstone.finish' or caller(1) is not frame or key is None or replaced() or plugins.foreign():
+                return
+            with read(results, 'rb') as file:
+                proof = sign(key, file.read(), 'sha256').hexdigest()
+            with read(results + '.proof', 'w') as file:
+                file.write(proof)
+        sys.addaudithook(own.refuse)
+        sys.addaudithook(finish)
 
-def functions_of(holder):
-    kinds = (types.FunctionType, staticmethod, classmethod, property, type)
-    return [(name, value) for name, value in list(vars(holder).items()) if isinstance(value, kinds) or holder is builtins]
-
-def watch():
-    before = [(holder, name, value, getattr(value, '__code__', None)) for holder in owned() for name, value in functions_of(holder)]
-    def replaced():
-        for holder, name, value, code in before:
-            now = vars(holder).get(name)
-            if holder is builtins and name in ('_', '__doc__', '__build_class__', '__import__', 'print', 'open', 'input'):
-                continue
-            if now is not value and outsider(now):
-                return True
-            if code is not None and value.__code__ is not code:
-                return True
-        return False
-    return replaced
-
-def codes_of(item):
-    holder = getattr(item.parent, 'obj', None)
-    found = [vars(item).get('_obj'), getattr(holder, getattr(item, 'originalname', None) or item.name, None)]
-    functions = [getattr(value, '__func__', value) for value in found if value is not None and outsider(value)]
-    return {getattr(function, '__code__', None) for function in functions}
-
-def shadowed(item):
-    own = [(name, value) for name, value in vars(item).items() if isinstance(value, (types.FunctionType, types.MethodType))]
-    return any(hasattr(type(item), name) and outsider(value) for name, value in own)
-
-class Plugins:
-    """Knows the plugins and tests that were there when the tests began; code under test may not add or replace one."""
-    def pytest_sessionstart(self, session):
-        self.manager = session.config.pluginmanager
-        self.known = {id(plugin) for plugin in self.manager.get_plugins()}
-    def pytest_collection_finish(self, session):
-        self.codes = {id(item): codes_of(item) for item in session.items}
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_call(self, item):
-        if shadowed(item) or not codes_of(item) <= self.codes.get(id(item), set()):
-            raise RuntimeError('The test was replaced while the tests ran.')
-    def foreign(self):
-        manager = getattr(self, 'manager', None)
-        added = [plugin for plugin in manager.get_plugins() if id(plugin) not in self.known] if manager else []
-        hooks = [hook for plugin in added for hook in manager.get_hookcallers(plugin) or [] ]
-        return any(impl.plugin in added and outsider(impl.function) for hook in hooks for impl in hook.get_hookimpls())
-
-def refuse(event, arguments):
-    if event in ('gc.get_objects', 'gc.get_referrers', 'gc.get_referents'):
-        raise RuntimeError(event + ' is not available where results are recorded.')
-
-def prove_at_end(frame, plugins):
-    key, replaced, sign, caller, read = take_key(), watch(), hmac.new, sys._getframe, open
-    # Apart from the hook that refuses: what is raised there shows its frame.
-    def finish(event, arguments):
-        if event != 'whetstone.finish' or caller(1) is not frame or key is None or replaced() or plugins.foreign():
-            return
-        with read(results, 'rb') as file:
-            proof = sign(key, file.read(), 'sha256').hexdigest()
-        with read(results + '.proof', 'w') as file:
-            file.write(proof)
-    sys.addaudithook(refuse)
-    sys.addaudithook(finish)
-
-def main():
     from _pytest.config import default_plugins
     for name in default_plugins:
         importlib.import_module('_pytest.' + name)
     plugins = Plugins()
     prove_at_end(sys._getframe(), plugins)
     place = max([index for index, entry in enumerate(sys.path) if entry.endswith(('.zip', 'lib-dynload'))] + [-1]) + 1
-    own = [os.path.abspath(sources)] if sources else []
-    sys.path[place:place] = [tree] + own
+    sys.path[place:place] = [tree] + ([os.path.abspath(sources)] if sources else [])
     if sources:
         inherited = os.environ.get('PYTHONPATH')
         os.environ['PYTHONPATH'] = sources + (os.pathsep + inherited if inherited else '')
-    audit, finish = sys.audit, sys.exit
-    arguments = sys.argv[3:]
+    audit, leave = sys.audit, sys.exit
     sys.argv[:] = [pytest.__file__] + arguments
     code = pytest.main(arguments, plugins=[plugins])
     audit('whetstone.finish')
-    finish(code)
+    leave(code)
 
-main()
+launch(sys.argv[1], sys.argv[2], sys.argv[3:])
 `;
