@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { TemporaryFolders } from '../../fixtureRepository.testing.js';
+import type { TestResult } from '../testRunner.js';
 import {
   current,
   dependency,
-  download,
   mavenTree,
   modulePom,
   mvn,
@@ -101,15 +101,81 @@ public class NgTest {
 `,
 });
 
-describe.skipIf(mvn === null).each([
-  ['of today', current],
-  ['of long ago', older],
-])("Maven's tests with surefire and frameworks %s", (_, versions) => {
+/** `status id`, and the lines of the message below it. */
+const expected = (ofTestNg: string) => `
+failed core/src/test/java/demo/FourTest.java > FourTest > clamps[1]
+  expected:<4> but was:<3>
+  at core/src/test/java/demo/FourTest.java:12
+failed five/src/test/java/demo/five/FiveTest.java > FiveTest > Inner > one
+  IllegalStateException: no set-up
+  at five/src/test/java/demo/five/FiveTest.java:27
+failed five/src/test/java/demo/five/FiveTest.java > FiveTest > breaks
+  IllegalStateException: broken 3
+  Caused by RuntimeException: the cause
+  at core/src/main/java/demo/Clamp.java:4
+  at five/src/test/java/demo/five/FiveTest.java:11
+failed five/src/test/java/demo/five/FiveTest.java > FiveTest > each(int)[2]
+  expected: <5> but was: <3>
+  at five/src/test/java/demo/five/FiveTest.java:19
+failed five/src/test/java/demo/five/FiveTest.java > FiveTest > fails
+  too high ==> expected: <4> but was: <5>
+  at five/src/test/java/demo/five/FiveTest.java:10
+failed five/src/test/java/demo/five/FiveTest.java > FiveTest > made > same
+  expected: <é> but was: <same>
+  at five/src/test/java/demo/five/FiveTest.java:21
+failed five/src/test/java/demo/five/FiveTest.java > FiveTest > made > same #2
+  expected: <é> but was: <same>
+  at five/src/test/java/demo/five/FiveTest.java:21
+failed five/src/test/java/demo/five/FiveTest.java > FiveTest > showsAnObject
+  expected: <> but was: <java.lang.Object@…>
+  at five/src/test/java/demo/five/FiveTest.java:25
+failed five/src/test/java/demo/five/SetUpTest.java > SetUpTest > one
+  IllegalStateException: nothing works
+  at five/src/test/java/demo/five/SetUpTest.java:4
+failed ng/src/test/java/NgTest.java > NgTest > after
+  ${ofTestNg}
+failed ng/src/test/java/NgTest.java > NgTest > clamps #2
+  expected [4] but found [3]
+  at ng/src/test/java/NgTest.java:5
+passed core/src/test/java/demo/FourTest.java > FourTest > assumed[0]
+passed core/src/test/java/demo/FourTest.java > FourTest > clamps[0]
+passed core/src/test/java/demo/FourTest.java > FourTest > throwsAsExpected[0]
+passed core/src/test/java/demo/FourTest.java > FourTest > throwsAsExpected[1]
+passed five/src/test/java/demo/five/FiveTest.java > FiveTest > each(int)[1]
+passed five/src/test/java/demo/five/FiveTest.java > FiveTest > passes
+passed five/src/test/java/demo/five/FiveTest.java > FiveTest > prints
+passed five/src/test/java/demo/five/FiveTest.java > FiveTest > überläuft
+passed ng/src/test/java/NgTest.java > NgTest > clamps
+skipped core/src/test/java/demo/FourTest.java > FourTest > assumed[1]
+skipped core/src/test/java/demo/FourTest.java > FourTest > ignored[0]
+skipped core/src/test/java/demo/FourTest.java > FourTest > ignored[1]
+skipped five/src/test/java/demo/five/FiveTest.java > FiveTest > assumes
+skipped five/src/test/java/demo/five/FiveTest.java > FiveTest > disabled
+skipped ng/src/test/java/NgTest.java > NgTest > skips
+`;
+
+const told = (results: readonly TestResult[] | null) =>
+  (results ?? [])
+    .map(({ id, status, message }) => [`${status} ${id}`, ...message.split('\n').filter(Boolean)].join('\n  '))
+    .sort()
+    .join('\n');
+
+describe.skipIf(mvn === null).each<[string, Versions, string]>([
+  [
+    'of today',
+    current,
+    'Throwable: Method NgTest.after() on instance NgTest@… depends on not successfully finished methods\n  [NgTest.clamps() on instance NgTest@…]',
+  ],
+  [
+    'of long ago',
+    older,
+    'Throwable: Method NgTest.after()[pri:0, instance:NgTest@…] depends on not successfully finished methods',
+  ],
+])("Maven's tests with surefire and frameworks %s", (_, versions, ofTestNg) => {
   it('give the results of every module and framework', { timeout: 400_000 }, async () => {
     const tree = await mavenTree(temporary, modules(versions));
-    await download(tree);
     const { results, output } = await runMaven(temporary, tree);
     if (!results) throw new Error(output);
-    expect(results.map(({ id, status, message }) => [status, id, message].join('\n')).sort()).toMatchInlineSnapshot();
+    expect(`\n${told(results)}\n`).toBe(expected(ofTestNg));
   });
 });
