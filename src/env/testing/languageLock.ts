@@ -1,12 +1,12 @@
 /**
  * Source of what a process needs that records the results of tests beside code under test, which may replace any function
- * of the language. Taken over by `vitest` and `mocha`; wants `assert` and `Module` imported. To be run before any code
+ * of the language. Taken over by `vitest` and `mocha`; wants `assert`, `inspector` and `Module` imported. To be run before any code
  * under test is loaded, `lockLanguage` after the repository's own preparations (polyfills, plugins of assertions).
  * - `lockLanguage()`: assertions and our own records rest on functions of the language: those of objects, functions,
  *   collections, promises, texts and numbers can no longer be replaced. An object that inherits one may still have its own.
  *   `JSON`, `Math`, the time and the console stay open: tests spy on them.
  * - `lock(object)`: an object's own properties can no longer be replaced, new ones can be added.
- * - `lockAssertions()`: node:assert.
+ * - `lockAssertions()`: node:assert. `closeInspector()`: the debugger, which would show closures.
  * - `makerOf()`: the file that calls, code of dependencies left out: '' where none is known.
  * - `resultLine({path, file, …})`: a result as `nodeLauncher` writes it.
  */
@@ -41,6 +41,15 @@ const lockInherited = (holder) => {
   }
 };
 
+/** Keeps a property from being put where every object would inherit it. */
+const lockAbsent = (holder, name) => {
+  const set = function (own) {
+    if (this === holder) throw new TypeError(name + ' cannot be added where results are recorded');
+    defineProperty(this, name, { value: own, writable: true, enumerable: true, configurable: true });
+  };
+  defineProperty(holder, name, { get: () => undefined, set, configurable: false });
+};
+
 const lockLanguage = () => {
   for (const type of [Object, Reflect, Array, Number, String, Symbol, BigInt, Promise]) lock(type);
   const types = [Array, String, Number, Boolean, Symbol, BigInt, RegExp, Date, Map, Set, WeakMap, WeakSet, Promise];
@@ -65,6 +74,18 @@ const lockAssertions = () => {
   guard(Module, '_load', (request) => own[request]);
   guard(Module.prototype, 'require', (request) => own[request]);
   guard(Module, '_resolveFilename', (request) => request);
+};
+
+const closeInspector = () => {
+  const closed = () => {
+    throw new Error('The inspector is not available where results are recorded.');
+  };
+  inspector.open = closed;
+  for (const name of ['connect', 'connectToMainThread']) inspector.Session.prototype[name] = closed;
+  lock(inspector.Session.prototype);
+  process.on('SIGUSR1', () => {});
+  const { binding } = process;
+  process.binding = (name) => (name === 'inspector' ? closed() : applyFunction(binding, process, [name]));
 };
 
 const { captureStackTrace } = Error;

@@ -20,6 +20,7 @@ const handOver = 'whetstone.runner';
 const preload = String.raw`
 import assert from 'node:assert';
 import fs from 'node:fs';
+import inspector from 'node:inspector';
 import Module, { syncBuiltinESMExports } from 'node:module';
 ${channelSource}
 ${languageLock}
@@ -34,7 +35,7 @@ const makeRunner = (send, { Base, getFn, vitest }) => {
   };
   const takeFunction = (test) => record(test, 'run', getFn(test));
   const suitesOf = (test) => {
-    const names = [test.name];
+    const names = [made.get(test)?.name ?? test.name];
     for (let suite = test.suite; suite && suite !== test.file; suite = suite.suite) names.unshift(suite.name);
     return names;
   };
@@ -48,7 +49,13 @@ const makeRunner = (send, { Base, getFn, vitest }) => {
     for (const name of names) holders.push(vitest[name]);
     for (const holder of holders) if (holder && !Object.isFrozen(holder)) lock(holder);
     const matchers = globalThis[Symbol.for('$$jest-matchers-object')];
-    if (matchers?.matchers) lock(matchers.matchers);
+    if (matchers) {
+      lock(matchers.matchers);
+      // What decides whether two values are equal is settled by now.
+      Object.freeze(matchers.customEqualityTesters);
+    }
+    // An object that has this says itself what it equals.
+    lockAbsent(Object.prototype, 'asymmetricMatch');
     for (const name of names) {
       if (Object.hasOwn(globalThis, name)) defineProperty(globalThis, name, { writable: false, configurable: false });
     }
@@ -140,6 +147,7 @@ if (send) {
   // Processes that the tests start are not to load this again.
   process.execArgv.splice(0, 2);
   lockAssertions();
+  closeInspector();
   syncBuiltinESMExports();
   defineProperty(globalThis, Symbol.for('${handOver}'), {
     value: (vitest) => makeRunner(send, vitest),
