@@ -12,9 +12,13 @@ import { keyVariable } from './resultsProof.js';
  * comes from another call than what decides about the proof, since cells can be written to.
  */
 export const pythonGuard = String.raw`
+import builtins
+# Functions from here on look their builtins up in this copy: tests replace some for a while.
+__builtins__ = dict(vars(builtins))
+
 def guard(tree):
     import builtins, os, sys, types
-    modules, absolute, exists = sys.modules, os.path.abspath, os.path.exists
+    modules, absolute, basename, exists, separator = sys.modules, os.path.abspath, os.path.basename, os.path.exists, os.sep
     namespace = type.__dict__['__dict__'].__get__
 
     def take_key():
@@ -38,7 +42,7 @@ def guard(tree):
 
     def of_tree(code):
         name = absolute(str.__add__('', code.co_filename))
-        return os.path.basename(name) != 'conftest.py' and (name.startswith(tree + os.sep) or not exists(name))
+        return basename(name) != 'conftest.py' and (name.startswith(tree + separator) or not exists(name))
 
     def owned(packages):
         names = [name for name in modules if any((name + '.').startswith(package + '.') for package in packages)]

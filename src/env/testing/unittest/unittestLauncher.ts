@@ -45,9 +45,9 @@ def launch(results, sources, files):
 
     def text_of(kind, value, trace, heading=''):
         lines = [heading] if heading else []
-        for frame in traceback.extract_tb(trace):
-            if inside(frame.filename):
-                lines.append('%s:%d: in %s' % (relative(frame.filename), frame.lineno or 0, frame.name))
+        for frame, number in traceback.walk_tb(trace):
+            if inside(frame.f_code.co_filename):
+                lines.append('%s:%d: in %s' % (relative(frame.f_code.co_filename), number or 0, frame.f_code.co_name))
         for part in traceback.format_exception_only(kind, value):
             lines += ['E   ' + line for line in part.rstrip('\n').split('\n')]
         return '\n'.join(lines)[:20000]
