@@ -10,8 +10,9 @@ import type { Sandbox } from './sandbox/sandbox.js';
 import type { SandboxChoice } from './sandbox/sandboxChoice.js';
 import type { Toolchain } from './sandbox/toolchain.js';
 import { detectSuites } from './testing/detectSuites.js';
-import type { RunnerCheck } from './testing/testRunner.js';
+import type { DetectedRunner, RunnerCheck } from './testing/testRunner.js';
 import type { TestSuites } from './testing/testSuites.js';
+import { BuildCaches } from './workspace/buildCaches.js';
 import { EpisodeWorkspace } from './workspace/episodeWorkspace.js';
 import { sweepLeftovers, worktreesFolder } from './workspace/stateFolders.js';
 import { Templates } from './workspace/templates.js';
@@ -48,8 +49,10 @@ export async function openEnvironment(options: OpenOptions): Promise<RepositoryE
     const baseTree = await repository.captureDirtyTree(signal);
     const dependencies = await repository.dependencyFolders();
     const templates = new Templates(repository, janitor);
-    const programs = { node: toolchain.node, python: await pythonFor(repository, dependencies, toolchain) };
-    const suites = await detectSuites(await templates.get(baseTree, '', signal), programs);
+    const { node, go, java } = toolchain;
+    const python = await pythonFor(repository, dependencies, toolchain);
+    const programs = { node, python, go, maven: java?.maven ?? null };
+    const suites = await detectSuites(await templates.get(baseTree, '', signal), programs, toolchain.launcher);
     const environment = new OpenedEnvironment(repository, janitor, sandbox, suites, baseTree, templates, dependencies);
     await environment.leaveOutUnusable(signal).catch(async (error: unknown) => {
       await environment.dispose();
@@ -82,6 +85,7 @@ async function pythonFor(
 
 class OpenedEnvironment implements RepositoryEnvironment {
   private readonly open = new Set<Workspace>();
+  private readonly caches: BuildCaches;
   private closed = false;
 
   constructor(
@@ -92,7 +96,15 @@ class OpenedEnvironment implements RepositoryEnvironment {
     readonly baseTree: string,
     private readonly templates: Templates,
     private readonly dependencies: readonly string[],
-  ) {}
+  ) {
+    this.caches = new BuildCaches({
+      stateFolder: repository.stateFolder,
+      janitor,
+      remounts: confinement.remounts,
+      template: () => templates.get(baseTree, ''),
+      fill: (part, folder, signal) => this.fillCache(part, folder, signal),
+    });
+  }
 
   get repoRoot(): string {
     return this.repository.root;
@@ -147,6 +159,15 @@ class OpenedEnvironment implements RepositoryEnvironment {
     }
   }
 
+  private async fillCache(part: DetectedRunner, folder: string, signal?: AbortSignal): Promise<void> {
+    const workspace = await this.openTree(this.baseTree, '', [], []);
+    try {
+      await workspace.fillCache(part, folder, signal);
+    } finally {
+      await workspace.dispose();
+    }
+  }
+
   async dispose(): Promise<void> {
     this.closed = true;
     await Promise.all([...this.open].map((workspace) => workspace.dispose()));
@@ -158,7 +179,7 @@ class OpenedEnvironment implements RepositoryEnvironment {
     startPatch: string,
     changes: readonly FileChange[],
     testFiles: readonly string[],
-  ): Promise<Workspace> {
+  ): Promise<EpisodeWorkspace> {
     if (this.closed) throw infrastructure('internal: a workspace was opened in an environment that is closed.', '');
     const folder = path.join(worktreesFolder(this.stateFolder), `${process.pid}-${nextNumber()}`);
     const workspace = await EpisodeWorkspace.open(
@@ -170,6 +191,7 @@ class OpenedEnvironment implements RepositoryEnvironment {
         folder,
         template: () => this.templates.get(baseTree, startPatch),
         dependencies: this.dependencies,
+        caches: this.caches,
         testFiles,
         onDispose: (disposed) => this.open.delete(disposed),
       },

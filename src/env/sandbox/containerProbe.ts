@@ -86,10 +86,22 @@ async function echo(program: string, { name, systemFolders: folders }: Container
 
 /** The programs of the user's image, by their paths in it. */
 async function toolchainOf(program: string, image: string): Promise<Toolchain> {
-  const find = 'for name in node python3 python; do command -v "$name" || echo; done';
+  const find = 'for name in node python3 python go cargo; do command -v "$name" || echo; done';
   const args = ['run', '--rm', '--network', 'none', '--pull', 'never', '--entrypoint', '/bin/sh', image, '-c', find];
-  const [node, python3, python] = (await run(program, args, { timeout: probeMilliseconds })).stdout.split('\n');
-  return { node: node || null, python: python3 || python || null, java: null, path: [], folders: [], env: {} };
+  const [node, python3, python, go, cargo] = (await run(program, args, { timeout: probeMilliseconds })).stdout.split(
+    '\n',
+  );
+  return {
+    node: node || null,
+    python: python3 || python || null,
+    java: null,
+    go: go || null,
+    cargo: cargo || null,
+    launcher: { program: node || 'node', env: {} },
+    path: [],
+    folders: [],
+    env: {},
+  };
 }
 
 async function existing(folders: readonly string[]): Promise<string[]> {

@@ -1,8 +1,12 @@
 import { execFile } from 'node:child_process';
-import { access, constants, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { findJava, type JavaToolchain } from './javaToolchain.js';
+import { findGo, findRust } from './nativeToolchains.js';
+import { findProgram, isInside } from './programs.js';
+
+export { findProgram, isInside } from './programs.js';
 
 const run = promisify(execFile);
 
@@ -11,11 +15,20 @@ export interface Toolchain {
   readonly node: string | null;
   readonly python: string | null;
   readonly java: JavaToolchain | null;
+  readonly go: string | null;
+  readonly cargo: string | null;
+  readonly launcher: Launcher;
   /** Folders of PATH, a version manager's shims replaced by the folder of the Python that they choose. */
   readonly path: readonly string[];
   /** Installation folders under the user's home, to be shown read-only. */
   readonly folders: readonly string[];
   /** Variables that programs need to find what is installed for the user, since HOME is another folder. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Runs launchers of ours, given as text: Node, or the editor itself where there is none. */
+export interface Launcher {
+  readonly program: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -44,14 +57,20 @@ export async function findToolchain(folder: string, homes: readonly string[]): P
   const node = (await findProgram('node', entries)) ?? (process.versions.electron ? null : process.execPath);
   const python = await findPython(folder, entries);
   const java = await findJava((name) => findProgram(name, entries));
+  const [go, rust] = await Promise.all([findGo(folder, entries), findRust(folder, entries)]);
   const pythonFolder = python && path.dirname(python.executable);
-  const searched = entries.map((entry) => (pythonFolder && isShims(entry) ? pythonFolder : entry));
+  // What a version manager chose for this folder stands before its shims, which would choose again.
+  const searched = [
+    ...[go, rust].flatMap((found) => (found ? [path.dirname(found.program)] : [])),
+    ...entries.map((entry) => (pythonFolder && isShims(entry) ? pythonFolder : entry)),
+  ];
   const candidates = [
     ...searched,
     ...(node ? [path.dirname(await realpath(node))] : []),
     ...(python ? python.prefixes : []),
     ...(java ? java.programFolders : []),
     ...(await virtualEnvironmentBase(folder)),
+    ...(node ? [] : [path.dirname(process.execPath)]),
   ];
   const shown = new Set<string>();
   for (const candidate of candidates) {
@@ -60,45 +79,32 @@ export async function findToolchain(folder: string, homes: readonly string[]): P
     }
   }
   if (python && (await isFolder(python.userSite))) shown.add(python.userSite);
+  for (const whole of [...(go?.folders ?? []), ...(rust?.folders ?? [])]) {
+    if (homes.some((home) => isInside(whole, home)) && (await isFolder(whole))) shown.add(whole);
+  }
   for (const cache of java?.caches ?? []) if (await isFolder(cache)) shown.add(cache);
   return {
     node,
     python: python?.executable ?? null,
     java,
+    go: go?.program ?? null,
+    cargo: rust?.program ?? null,
+    launcher: node ? { program: node, env: {} } : { program: process.execPath, env: { ELECTRON_RUN_AS_NODE: '1' } },
     path: [...new Set(searched)],
     folders: withoutNested([...shown]),
     env: {
       ...(python ? { PYTHONUSERBASE: python.userBase } : {}),
       ...(java ? { JAVA_HOME: java.home } : {}),
+      ...go?.env,
+      ...rust?.env,
     },
   };
-}
-
-/** First executable file of that name in the folders. */
-export async function findProgram(name: string, folders: readonly string[]): Promise<string | null> {
-  const suffixes = process.platform === 'win32' ? ['.exe', '.cmd'] : [''];
-  for (const folder of folders) {
-    for (const suffix of suffixes) {
-      const candidate = path.join(folder, name + suffix);
-      const usable = await access(candidate, constants.X_OK).then(
-        () => isFile(candidate),
-        () => false,
-      );
-      if (usable) return candidate;
-    }
-  }
-  return null;
 }
 
 const isShims = (folder: string) => path.basename(folder) === 'shims';
 const isFolder = (name: string) =>
   stat(name).then(
     (found) => found.isDirectory(),
-    () => false,
-  );
-const isFile = (name: string) =>
-  stat(name).then(
-    (found) => found.isFile(),
     () => false,
   );
 
@@ -143,11 +149,6 @@ export function installationFolders(folder: string, homes: readonly string[]): s
   const isInstallation =
     parts[parts.length - 1] === 'bin' && parts.length > 1 && folder !== path.join(home, '.local', 'bin');
   return [isInstallation ? prefix : folder];
-}
-
-export function isInside(inner: string, outer: string): boolean {
-  const relative = path.relative(outer, inner);
-  return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative));
 }
 
 const withoutNested = (folders: readonly string[]) =>

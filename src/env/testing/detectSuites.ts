@@ -1,17 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
+import type { Launcher } from '../sandbox/toolchain.js';
 import { programNames, runnerKinds, type Programs } from './runners.js';
 import { TestSuites } from './testSuites.js';
 
 /** The runners that drive the tests of `tree`. Throws `badInput` where none does. */
-export async function detectSuites(tree: string, programs: Programs): Promise<TestSuites> {
+export async function detectSuites(
+  tree: string,
+  programs: Programs,
+  launcher: Launcher = { program: process.execPath, env: {} },
+): Promise<TestSuites> {
   const runners = runnerKinds.flatMap(({ program, create }) => {
     const executable = programs[program];
-    return executable === null ? [] : [create(executable)];
+    return executable === null ? [] : [create(executable, launcher)];
   });
   const detected = (await Promise.all(runners.map((runner) => runner.detect(tree)))).flat();
-  const lacking = await lackingPrograms(tree, programs);
+  const lacking = await lackingPrograms(tree, programs, launcher);
   if (detected.length > 0) {
     return new TestSuites(
       detected,
@@ -30,11 +35,11 @@ export async function detectSuites(tree: string, programs: Programs): Promise<Te
 }
 
 /** Runners whose tests are there and whose program is not. */
-async function lackingPrograms(tree: string, programs: Programs) {
+async function lackingPrograms(tree: string, programs: Programs, launcher: Launcher) {
   const found = await Promise.all(
     runnerKinds
       .filter(({ program }) => programs[program] === null)
-      .map(async (kind) => ((await kind.create(kind.program).detect(tree)).length > 0 ? [kind] : [])),
+      .map(async (kind) => ((await kind.create(kind.program, launcher).detect(tree)).length > 0 ? [kind] : [])),
   );
   return found.flat().map(({ name, program, install }) => ({
     problem: `The tests run with ${name}, and no ${programNames[program]} was found.`,

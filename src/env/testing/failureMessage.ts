@@ -36,7 +36,11 @@ export function nodeFailureMessage(error: NodeError, context: MessageContext): s
   const fromFile = error.stderr === undefined ? null : fileFailure(error.stderr, context);
   if (fromFile) return fromFile;
   const stack = error.stack ?? '';
-  return assemble([...nodeHeadline(error)], usefulFrames(nodeFrames(stack, context.tree), context.testFile), context);
+  return failureText(
+    [...nodeHeadline(error)],
+    usefulFrames(nodeFrames(stack, context.tree), context.testFile),
+    context,
+  );
 }
 
 /** The assertion's own words on one line, with both values. */
@@ -71,7 +75,7 @@ function fileFailure(stderr: string, context: MessageContext): string | null {
     return match && file ? [{ file, line: Number(match[2]) }] : [];
   });
   const frames = [...before, ...nodeFrames(lines.slice(index).join('\n'), context.tree)];
-  return assemble([lines[index].replace(/ \[ERR_\w+\]/, '')], usefulFrames(frames, context.testFile), context);
+  return failureText([lines[index].replace(/ \[ERR_\w+\]/, '')], usefulFrames(frames, context.testFile), context);
 }
 
 /** Places inside of the tree that a V8 stack names, innermost first. */
@@ -96,7 +100,7 @@ export function pytestFailureMessage(text: string, fallback: string, context: Me
   // pytest prints the innermost place last.
   const innermostFirst = [...frames].reverse();
   const shown = headline.length > 0 ? headline : fallback.split('\n').slice(0, 3);
-  return assemble(shown, usefulFrames(innermostFirst, context.testFile), context);
+  return failureText(shown, usefulFrames(innermostFirst, context.testFile), context);
 }
 
 /** What pytest says about its own output; it depends on whether it takes itself to run unattended. */
@@ -113,13 +117,14 @@ const relativeFile = (name: string) =>
   /^(\/|[A-Za-z]:|\.\.|<)/.test(name) || /site-packages/.test(name) ? null : slashes(name);
 
 /** Where the code went wrong, then where the test was: at most one place each. */
-function usefulFrames(innermostFirst: readonly Frame[], testFile: string): Frame[] {
+export function usefulFrames(innermostFirst: readonly Frame[], testFile: string): Frame[] {
   const source = innermostFirst.find((frame) => frame.file !== testFile);
   const test = innermostFirst.find((frame) => frame.file === testFile);
   return [source, test].filter((frame) => frame !== undefined);
 }
 
-function assemble(headline: readonly string[], frames: readonly Frame[], context: MessageContext): string {
+/** The words, cut and made the same everywhere, then the places. */
+export function failureText(headline: readonly string[], frames: readonly Frame[], context: MessageContext): string {
   const places = frames.map((frame) => `at ${frame.file}:${frame.line}`);
   const words = headline.map((line) => cut(normalizeText(line, context.tree)));
   return [...words.slice(0, maxLines - places.length), ...places].join('\n');

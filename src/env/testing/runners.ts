@@ -1,11 +1,17 @@
+import type { Launcher } from '../sandbox/toolchain.js';
+import { GoTest } from './goTest/goTest.js';
+import { Maven } from './maven/maven.js';
 import { NodeTest } from './nodeTest.js';
 import { Pytest } from './pytest.js';
 import type { TestRunner } from './testRunner.js';
+import { Unittest } from './unittest/unittest.js';
 
 /** Paths of the programs that runners are started with (Python's may be relative to the tree); null where not found. */
 export interface Programs {
   readonly node: string | null;
   readonly python: string | null;
+  readonly go: string | null;
+  readonly maven: string | null;
 }
 
 /** A runner that Whetstone drives. */
@@ -14,7 +20,8 @@ export interface RunnerKind {
   readonly program: keyof Programs;
   /** What to install where the program is missing. */
   readonly install: string;
-  create(program: string): TestRunner;
+  /** `launcher` runs what an adapter starts its tool with, where the tool is no Node itself. */
+  create(program: string, launcher: Launcher): TestRunner;
 }
 
 /** Where two take a file for their test, the first gets it. */
@@ -25,13 +32,37 @@ export const runnerKinds: readonly RunnerKind[] = [
     install: 'Put Node 20 or newer on PATH.',
     create: (node) => new NodeTest(node),
   },
+  // Before pytest, which takes any file of a test's name: it gives way where the repository uses pytest.
+  {
+    name: 'unittest',
+    program: 'python',
+    install: 'Put Python 3.8 or newer on PATH.',
+    create: (python) => new Unittest(python),
+  },
   {
     name: 'pytest',
     program: 'python',
     install: 'Put Python 3 with pytest on PATH.',
     create: (python) => new Pytest(python),
   },
+  {
+    name: 'go test',
+    program: 'go',
+    install: 'Put Go 1.21 or newer on PATH.',
+    create: (go, launcher) => new GoTest(go, launcher),
+  },
+  {
+    name: 'maven',
+    program: 'maven',
+    install: 'Put Maven 3 and a JDK on PATH.',
+    create: (maven) => new Maven(maven),
+  },
 ];
 
 /** How a message calls a program. */
-export const programNames: Readonly<Record<keyof Programs, string>> = { node: 'Node', python: 'Python' };
+export const programNames: Readonly<Record<keyof Programs, string>> = {
+  node: 'Node',
+  python: 'Python',
+  go: 'Go',
+  maven: 'Maven',
+};

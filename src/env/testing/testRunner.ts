@@ -33,10 +33,25 @@ export interface RunnerCheck {
   readonly remedy: string;
 }
 
+/** A compiler's cache, which outlives a run: filled from the trusted base tree, and read by every run (`buildCaches.ts`). */
+export interface BuildCache {
+  /** Of file-name characters, and no other runner's. */
+  readonly name: string;
+  /** Path of the compiler. */
+  readonly tool: string;
+  /** Is the cache filled anew when this file of the tree changes? */
+  isInput(path: string): boolean;
+  /** Variables that make the tools use the cache in `folder`, where they find their files as links. */
+  env(folder: string): Readonly<Record<string, string>>;
+  /** The command that fills the cache, started in the runner's root. */
+  fill(detected: DetectedRunner): { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> };
+}
+
 /** One adapter a runner. Reads the runner's machine format, never its prose. */
 export interface TestRunner {
   readonly name: string;
   readonly check: RunnerCheck;
+  readonly cache?: BuildCache;
   /** Where this runner drives the tree's tests: once for a plain repository, once a package in a monorepo, else nowhere. */
   detect(tree: string): Promise<readonly DetectedRunner[]>;
   /** Is this path (relative to the tree) a test or a file that configures tests, which the policy may not change? */

@@ -8,14 +8,16 @@ import { removeFolder } from '../sandbox/removeFolder.js';
 import type { Mount, Sandbox, SandboxCommand, SandboxResult, SandboxView } from '../sandbox/sandbox.js';
 import { keyName } from '../testing/resultsProof.js';
 import { mergeReports } from '../testing/mergeReports.js';
-import type { TestReport } from '../testing/testRunner.js';
+import type { DetectedRunner, TestReport } from '../testing/testRunner.js';
 import type { Selection, TestSuites } from '../testing/testSuites.js';
+import type { BuildCaches, CacheView } from './buildCaches.js';
 import { copyTree } from './copyTree.js';
 import { treeChanges } from './treeChanges.js';
 import type { FileChange, Workspace } from './workspace.js';
 
 const defaultTestTimeoutMs = 300_000;
 const testOutputBytes = 1024 * 1024;
+const cacheTimeoutMs = 20 * 60_000;
 
 export interface WorkspaceParts {
   readonly sandbox: Sandbox;
@@ -28,6 +30,7 @@ export interface WorkspaceParts {
   readonly template: () => Promise<string>;
   /** Folders of installed dependencies in the user's tree, relative to the root, with `/`. */
   readonly dependencies: readonly string[];
+  readonly caches: BuildCaches;
   /** Files that `runTests` runs unless told otherwise. */
   readonly testFiles: readonly string[];
   readonly onDispose: (workspace: Workspace) => void;
@@ -41,6 +44,7 @@ export class EpisodeWorkspace implements Workspace {
   private disposal: Promise<void> | null = null;
   private readonly closing = new AbortController();
   private readonly running = new Set<Promise<void>>();
+  private readonly cacheViews = new Map<string, Promise<CacheView>>();
 
   private constructor(private readonly parts: WorkspaceParts) {
     this.root = path.join(parts.folder, 'tree');
@@ -64,7 +68,8 @@ export class EpisodeWorkspace implements Workspace {
   }
 
   async run(command: Omit<SandboxCommand, 'cwd'> & { cwd?: string }): Promise<SandboxResult> {
-    return this.runIn({ ...command, cwd: command.cwd ?? '.' }, []);
+    const caches = this.parts.suites.parts.map((part) => this.cacheOf(part, (of) => this.parts.caches.peek(of)));
+    return this.runIn({ ...command, cwd: command.cwd ?? '.' }, [], await Promise.all(caches));
   }
 
   async runTests(
@@ -95,10 +100,12 @@ export class EpisodeWorkspace implements Workspace {
     await writeFile(path.join(results, keyName), key);
     const target = this.remounts ? `/tmp/${name}` : results;
     try {
+      const cache = await this.cacheOf(detected, (part) => this.parts.caches.get(part, signal));
       const { argv, env } = detected.runner.command(detected, files, target);
       const run = await this.runIn(
         { argv, env, cwd: detected.root, timeoutMs, maxOutputBytes: testOutputBytes, signal },
         [{ source: results, target }],
+        [cache],
       );
       const report = { output: run.output, durationMs: run.durationMs };
       if (run.outcome === 'cancelled') throw cancelled();
@@ -109,6 +116,16 @@ export class EpisodeWorkspace implements Workspace {
     } finally {
       await removeFolder(results);
     }
+  }
+
+  /** Fills a runner's cache, in `folder`, from this tree. A tree that is not built whole fills what it can. */
+  async fillCache(part: DetectedRunner, folder: string, signal?: AbortSignal): Promise<void> {
+    const { cache } = part.runner;
+    if (!cache) return;
+    const limits = { timeoutMs: cacheTimeoutMs, maxOutputBytes: 4096, signal };
+    const command = { ...cache.fill(part), cwd: part.root, ...limits };
+    const { outcome } = await this.runIn(command, [], [this.parts.caches.view(cache, folder)]);
+    if (outcome === 'cancelled') throw cancelled();
   }
 
   async changes(): Promise<FileChange[]> {
@@ -132,9 +149,31 @@ export class EpisodeWorkspace implements Workspace {
     return this.parts.sandbox.remounts;
   }
 
-  private runIn(command: SandboxCommand, writable: readonly Mount[]): Promise<SandboxResult> {
+  /** This workspace's own view of a runner's cache, made once; null where there is none. */
+  private async cacheOf(
+    part: DetectedRunner,
+    find: (part: DetectedRunner) => Promise<string | null>,
+  ): Promise<CacheView | null> {
+    const { cache } = part.runner;
+    if (!cache) return null;
+    const filled = this.cacheViews.has(cache.name) ? '' : await find(part);
+    if (filled === null) return null;
+    const view =
+      this.cacheViews.get(cache.name) ??
+      this.parts.caches.open(cache, filled, path.join(this.parts.folder, `cache-${cache.name}`));
+    this.cacheViews.set(cache.name, view);
+    return view;
+  }
+
+  private runIn(
+    command: SandboxCommand,
+    writable: readonly Mount[],
+    caches: readonly (CacheView | null)[],
+  ): Promise<SandboxResult> {
     const signals = [this.closing.signal, ...(command.signal ? [command.signal] : [])];
-    const running = this.runToEnd({ ...command, signal: AbortSignal.any(signals) }, writable);
+    const views = caches.filter((cache) => cache !== null);
+    const env = Object.assign({}, ...views.map((view) => view.env), command.env) as Record<string, string>;
+    const running = this.runToEnd({ ...command, env, signal: AbortSignal.any(signals) }, writable, views);
     const settled = running.then(
       () => undefined,
       () => undefined,
@@ -144,13 +183,20 @@ export class EpisodeWorkspace implements Workspace {
     return running;
   }
 
-  private async runToEnd(command: SandboxCommand, writable: readonly Mount[]): Promise<SandboxResult> {
+  private async runToEnd(
+    command: SandboxCommand,
+    writable: readonly Mount[],
+    caches: readonly CacheView[],
+  ): Promise<SandboxResult> {
     if (this.disposal) throw infrastructure('internal: a command was started in a workspace that is closed.', '');
     const view: SandboxView = {
       worktree: this.root,
       mountPath: this.mountPath,
-      readOnly: this.remounts ? await this.dependencyMounts() : this.linkedDependencies(),
-      writable,
+      readOnly: [
+        ...(this.remounts ? await this.dependencyMounts() : this.linkedDependencies()),
+        ...caches.flatMap(({ readOnly }) => readOnly),
+      ],
+      writable: [...writable, ...caches.flatMap((cache) => cache.writable)],
     };
     return this.parts.sandbox.run(view, command);
   }

@@ -8,9 +8,12 @@ export const worktreesFolder = (stateFolder: string) => path.join(stateFolder, '
 /** Templates, and drafts of such, named `<key>.<pid>-…`. */
 export const templatesFolder = (stateFolder: string) => path.join(stateFolder, 'cache', 'trees');
 
+/** Filled caches of compilers, and drafts of such, named as templates are. */
+export const buildCachesFolder = (stateFolder: string) => path.join(stateFolder, 'cache', 'builds');
+
 /** Deletes the worktrees and drafts whose process has ended without deleting them. */
 export async function sweepLeftovers(stateFolder: string): Promise<void> {
-  for (const folder of [worktreesFolder(stateFolder), templatesFolder(stateFolder)]) {
+  for (const folder of [worktreesFolder(stateFolder), templatesFolder(stateFolder), buildCachesFolder(stateFolder)]) {
     for (const name of await readdir(folder).catch(() => [])) {
       const owner = /^(?:\w+\.)?(\d+)-/.exec(name);
       if (owner && !isAlive(Number(owner[1]))) await removeFolder(path.join(folder, name));
