@@ -1,6 +1,7 @@
 import type { Launcher } from '../sandbox/toolchain.js';
 import { GoTest } from './goTest/goTest.js';
 import { Maven } from './maven/maven.js';
+import { Jest } from './jest/jest.js';
 import { NodeTest } from './nodeTest.js';
 import { Pytest } from './pytest.js';
 import type { TestRunner } from './testRunner.js';
@@ -31,6 +32,12 @@ export const runnerKinds: readonly RunnerKind[] = [
     program: 'node',
     install: 'Put Node 20 or newer on PATH.',
     create: (node) => new NodeTest(node),
+  },
+  {
+    name: 'jest',
+    program: 'node',
+    install: 'Put Node 20 or newer on PATH.',
+    create: (node) => new Jest(node),
   },
   // Before pytest, which takes any file of a test's name: it gives way where the repository uses pytest.
   {
