@@ -361,8 +361,8 @@ describe('opening', () => {
     ['a repository without tests', () => temporary.repository({ 'a.txt': 'a' } satisfies Files), /No tests were found/],
     [
       'a repository whose runner is not driven',
-      () => temporary.repository({ 'package.json': '{"scripts":{"test":"jest --ci"}}' }),
-      /run with jest, which Whetstone does not drive yet/,
+      () => temporary.repository({ 'package.json': '{"scripts":{"test":"ava --tap"}}' }),
+      /run with ava, which Whetstone does not drive yet/,
     ],
   ];
   it.each(failures)('says in one line what is wrong with %s', async (_, make, expected) => {

@@ -52,5 +52,6 @@ async function otherRunner(tree: string): Promise<string | null> {
   const manifest = await readFile(path.join(tree, 'package.json'), 'utf8').catch(() => '');
   const scripts = [...manifest.matchAll(/"(?:unit|test[^"]*)"\s*:\s*"((?:\\.|[^"\\])*)"/g)].map(([, script]) => script);
   const names = /\b(jest|vitest|mocha|ava|tape|tap|jasmine|karma|uvu|bun test|deno test)\b/;
-  return scripts.map((script) => names.exec(script)?.[1]).find((name) => name !== undefined) ?? null;
+  const isDriven = (name: string) => runnerKinds.some((kind) => kind.name === name);
+  return scripts.map((script) => names.exec(script)?.[1]).find((name) => name !== undefined && !isDriven(name)) ?? null;
 }
