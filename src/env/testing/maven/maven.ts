@@ -7,7 +7,7 @@ import { listFiles } from '../listFiles.js';
 import { isProven } from '../resultsProof.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from '../testRunner.js';
 import { mavenBuilds, type MavenBuild } from './mavenProjects.js';
-import { parseMavenResults } from './mavenResults.js';
+import { parseJavaResults } from '../javaResults.js';
 import { spyJar } from './spyJar.js';
 
 const resultsName = 'results.jsonl';
@@ -175,7 +175,7 @@ export class Maven implements TestRunner {
     const read = (name: string) => readFile(path.join(resultsFolder, name), 'utf8').catch(() => '');
     const text = await read(resultsName);
     if (key !== undefined && !isProven(text, await read(`${resultsName}.proof`), key)) return null;
-    return parseMavenResults(text, {
+    return parseJavaResults(text, {
       root: detected.root,
       tree,
       sources: this.found?.sources ?? new JavaSources(detected.testFiles),

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { failureText } from '../failureMessage.js';
-import { javaFailureMessage, withoutIdentity, type JavaSources } from '../javaTests.js';
-import type { TestResult } from '../testRunner.js';
-import { withUniqueIds, type NamedResult } from '../uniqueIds.js';
+import { failureText } from './failureMessage.js';
+import { javaFailureMessage, withoutIdentity, type JavaSources } from './javaTests.js';
+import type { TestResult } from './testRunner.js';
+import { withUniqueIds, type NamedResult } from './uniqueIds.js';
 
 const record = z.discriminatedUnion('kind', [
   z.object({
@@ -22,15 +22,15 @@ const record = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('end') }),
 ]);
 
-export interface MavenContext {
+export interface JavaContext {
   readonly root: string;
-  /** The tree's path as Maven saw it. */
+  /** The tree's path as the build saw it. */
   readonly tree: string;
   readonly sources: JavaSources;
 }
 
-/** Results from the lines that the spy wrote; null where the last does not say that the build came to its end. */
-export function parseMavenResults(text: string, context: MavenContext): TestResult[] | null {
+/** Results from the lines that Maven's spy or Gradle's script wrote; null where the last does not say that the build came to its end. */
+export function parseJavaResults(text: string, context: JavaContext): TestResult[] | null {
   const lines = text.split('\n').filter((line) => line !== '');
   const records: z.infer<typeof record>[] = [];
   for (const line of lines) {
@@ -42,7 +42,7 @@ export function parseMavenResults(text: string, context: MavenContext): TestResu
   return withUniqueIds(records.flatMap((found) => namedResult(found, context)));
 }
 
-function namedResult(found: z.infer<typeof record>, context: MavenContext): NamedResult[] {
+function namedResult(found: z.infer<typeof record>, context: JavaContext): NamedResult[] {
   if (found.kind === 'end') return [];
   if (found.kind === 'broken') {
     const file = path.posix.join(context.root, found.file);
@@ -60,8 +60,9 @@ function compilerWords(message: string, tree: string): string[] {
   const lines = message.split(/\r?\n/).filter((line) => line.trim() !== '');
   const errors = lines.filter((line) => /\.(java|kt|groovy|scala):/.test(line));
   const shown = errors.length > 0 ? errors : lines.filter((line) => !/^Failed to execute goal|^null$/.test(line));
+  // Maven writes [line,column], the compiler itself line: error.
   return [...new Set(shown.map((line) => line.trim().replaceAll(`${tree}/`, '')))]
-    .map((line) => line.replace(/^(\S+?):\[(\d+),\d+\] /, '$1:$2: '))
+    .map((line) => line.replace(/^(\S+?):\[(\d+),\d+\] /, '$1:$2: ').replace(/^(\S+:\d+): error: /, '$1: '))
     .slice(0, 4);
 }
 
