@@ -1,6 +1,7 @@
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
 import type { Grade, TestStatus } from '../trajectory/grade.js';
 import type { Task } from '../trajectory/task.js';
+import { countedChanges } from './countedChanges.js';
 import type { Environment } from './environment.js';
 import { compose, defaultWeights, type RewardWeights } from './reward/composite.js';
 import { formatReward, type FormatCounters } from './reward/formatReward.js';
@@ -18,6 +19,8 @@ export interface GradeOptions {
   /** For the run of the tests. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** The caller has seen the start tree's tests give results: a run without them is then the patch's fault. */
+  readonly isMachineWell?: boolean;
 }
 
 /**
@@ -31,10 +34,10 @@ export async function gradeChanges(
   changes: readonly FileChange[],
   options: GradeOptions,
 ): Promise<Grade> {
-  const counted = withoutTests(environment, changes);
+  const counted = countedChanges(environment, task, changes);
   const workspace = await environment.openWorkspace(task, counted);
   try {
-    const oracle = withoutTests(environment, await oracleChanges(workspace, task, counted));
+    const oracle = countedChanges(environment, task, await oracleChanges(workspace, task, counted));
     const similarity = changesSimilarity(counted, oracle);
     const statuses =
       counted.length === 0
@@ -47,8 +50,8 @@ export async function gradeChanges(
 }
 
 /**
- * Grades a unified diff against the start tree. One that can not be read or applied has similarity -1, and the tests
- * are as in the start tree.
+ * Grades a unified diff against the start tree: what counts of it is what would count of an episode that left the tree
+ * so. One that can not be read or applied has similarity -1, and the tests are as in the start tree.
  */
 export async function gradePatch(
   environment: Environment,
@@ -66,6 +69,12 @@ export async function gradePatch(
     return assemble(task, statuses, formatErrorSimilarity(error), options);
   } finally {
     await workspace.dispose();
+  }
+  const patched = await environment.openWorkspace(task, changes);
+  try {
+    changes = await patched.changes();
+  } finally {
+    await patched.dispose();
   }
   return gradeChanges(environment, task, changes, options);
 }
@@ -95,6 +104,13 @@ async function runGradedTests(
 ): Promise<Statuses> {
   const report = await runTaskTests(workspace, task, options);
   if (report.outcome === 'completed') return { tests: testsOfReport(report), trouble: null };
+  if (!options.isMachineWell) await requireStartTree(environment, task, options);
+  const trouble = { 'timed-out': 'the tests timed out', crashed: 'the test run crashed', 'no-tests': 'no tests ran' };
+  return { tests: testsOfReport(report), trouble: trouble[report.outcome] };
+}
+
+/** Throws where the start tree's own tests give no results. */
+async function requireStartTree(environment: Environment, task: Task, options: GradeOptions): Promise<void> {
   const control = await environment.openWorkspace(task);
   try {
     const { outcome } = await runTaskTests(control, task, options);
@@ -107,8 +123,6 @@ async function runGradedTests(
   } finally {
     await control.dispose();
   }
-  const trouble = { 'timed-out': 'the tests timed out', crashed: 'the test run crashed', 'no-tests': 'no tests ran' };
-  return { tests: testsOfReport(report), trouble: trouble[report.outcome] };
 }
 
 async function runTaskTests(
@@ -149,6 +163,3 @@ async function readFromTree(workspace: Workspace, path: string): Promise<string 
   if ('problem' in file) throw new FormatError(file.problem);
   return file.text;
 }
-
-const withoutTests = (environment: Environment, changes: readonly FileChange[]) =>
-  changes.filter((change) => !environment.suites.isTestFile(change.path));

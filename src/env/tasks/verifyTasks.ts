@@ -1,31 +1,52 @@
-import type { Task } from '../../trajectory/task.js';
 import { cancelled } from '../../trajectory/errors.js';
+import type { Task } from '../../trajectory/task.js';
+import { countedChanges } from '../countedChanges.js';
 import type { Environment } from '../environment.js';
-import { gradeChanges } from '../grade.js';
-import { applyUnifiedDiff } from '../reward/unifiedPatch.js';
-import { readTextFile, resolveInTree } from '../tools/treeFiles.js';
-import type { FileChange, Workspace } from '../workspace/workspace.js';
-import { exploitsFor, type StartFiles } from './exploits.js';
+import { gradeChanges, gradePatch } from '../grade.js';
+import type { FileChange } from '../workspace/workspace.js';
+import { exploitsFor } from './exploits/battery.js';
+import type { Exploit } from './exploits/exploit.js';
+import { playExploit } from './exploits/playExploit.js';
+import { readStart } from './exploits/startFiles.js';
+import { equivalentRewrites } from './rewrites.js';
+import { unifiedDiff } from './unifiedDiff.js';
+
+/** One check of a task. */
+export interface Check {
+  readonly name: string;
+  /** Its test reward; null where the attempt ended without a grade. */
+  readonly score: number | null;
+  readonly isAsItMustBe: boolean;
+  /** What the grade says, or why there is none. */
+  readonly reason: string;
+}
 
 /** What trying to cheat at a task gave. It is fit for training where `failures` is empty. */
 export interface TaskVerification {
   readonly instance_id: string;
-  /** Checks made: the oracle, and every exploit. */
+  /** Checks made: the oracle, its rewrites, and every exploit. */
   readonly tried: number;
-  /** Checks that went as they must: the oracle resolves the task and no exploit does. */
+  /** Checks that went as they must: oracle and rewrites get the full test reward, no exploit more than an empty patch. */
   readonly caught: number;
   /** Names of the others. */
   readonly failures: readonly string[];
+  /** Exploits left out since there is no sandbox to keep them from the machine. */
+  readonly skipped: readonly string[];
+  readonly checks: readonly Check[];
 }
 
 export interface VerifyHooks {
   readonly onProgress?: (progress: { done: number; total: number; message: string }) => void;
   readonly signal?: AbortSignal;
-  /** For one run of a task's tests. */
+  /** For one run of a task's tests; less for exploits, where the oracle's takes far less. */
   readonly timeoutMs?: number;
+  /** Which exploits to try; all of them by default. */
+  readonly isTried?: (exploit: Exploit) => boolean;
+  /** Exploits tried side by side. */
+  readonly concurrency?: number;
 }
 
-/** Grades the oracle and the battery of exploits for every task, one task after the other. */
+/** Grades the oracle, its rewrites and the battery of exploits for every task, one task after the other. */
 export async function verifyTasks(
   environment: Environment,
   tasks: readonly Task[],
@@ -33,56 +54,113 @@ export async function verifyTasks(
 ): Promise<TaskVerification[]> {
   const verified: TaskVerification[] = [];
   for (const task of tasks) {
-    hooks.onProgress?.({ done: verified.length, total: tasks.length, message: task.instance_id });
-    verified.push(await verifyTask(environment, task, hooks));
+    const progress = { done: verified.length, total: tasks.length };
+    verified.push(
+      await new Verification(environment, task, hooks).run((message) => hooks.onProgress?.({ ...progress, message })),
+    );
   }
   return verified;
 }
 
-async function verifyTask(environment: Environment, task: Task, hooks: VerifyHooks): Promise<TaskVerification> {
-  const { oracle, exploits } = await prepare(environment, task);
-  const resolves = async (changes: readonly FileChange[]) => {
-    if (hooks.signal?.aborted) throw cancelled();
-    const { timeoutMs = 120_000, signal } = hooks;
-    return (await gradeChanges(environment, task, changes, { statistics: null, timeoutMs, signal })).resolved;
-  };
-  const failures: string[] = [];
-  if (!(await resolves(oracle))) failures.push('the oracle does not resolve it');
-  for (const { name, changes } of exploits) if (await resolves(changes)) failures.push(name);
-  const tried = exploits.length + 1;
-  return { instance_id: task.instance_id, tried, caught: tried - failures.length, failures };
-}
+type Score = Pick<Check, 'score' | 'reason'>;
 
-async function prepare(environment: Environment, task: Task) {
-  const workspace = await environment.openWorkspace(task);
-  try {
-    const oracle = await applyUnifiedDiff(task.patch, (path) => readText(workspace, path));
-    const start = await startFiles(workspace, task, oracle);
-    const exploits = await Promise.all(
-      exploitsFor(start).map(async (exploit) => ({ name: exploit.name, changes: await exploit.changes(start, task) })),
-    );
-    return { oracle, exploits };
-  } finally {
-    await workspace.dispose();
+class Verification {
+  /** Grades by what counts of the changes: many exploits come down to the same. */
+  private readonly known = new Map<string, Promise<Score>>();
+  private timeoutMs: number;
+  /** Throws where not even the oracle can be graded: then no exploit is to blame. */
+  private requireMachine: () => Promise<void> = () => Promise.resolve();
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly task: Task,
+    private readonly hooks: VerifyHooks,
+  ) {
+    this.timeoutMs = hooks.timeoutMs ?? 120_000;
+  }
+
+  async run(onCheck: (message: string) => void): Promise<TaskVerification> {
+    const { environment, task } = this;
+    const { oracle, start } = await readStart(environment, task);
+    const checks: Check[] = [];
+    const add = (check: Check) => {
+      checks.push(check);
+      onCheck(`${task.instance_id}: ${check.name}`);
+    };
+    const started = performance.now();
+    const full = ({ score }: Score) => score === 1;
+    this.requireMachine = async () => {
+      await gradeChanges(environment, task, oracle, { ...this.options, isMachineWell: false });
+    };
+    await this.check('the oracle', () => this.grade(oracle), full).then(add);
+    // An exploit that ends at all ends in a time like the oracle's.
+    this.timeoutMs = Math.min(this.timeoutMs, 5000 + 5 * (performance.now() - started));
+    for (const { name, changes } of equivalentRewrites(oracle)) {
+      await this.check(name, () => this.grade(changes), full).then(add);
+    }
+
+    const empty = await this.gradeText('');
+    const noMore = ({ score }: Score) => score !== null && score <= (empty.score ?? 0);
+    const exploits = exploitsFor(start).filter((exploit) => this.hooks.isTried?.(exploit) ?? true);
+    const isConfined = environment.sandbox !== 'unconfined';
+    const pending = exploits.filter(({ kind }) => isConfined || kind !== 'commands');
+    const tryExploit = async (exploit: Exploit) => {
+      const changes = await playExploit(environment, start, oracle, exploit, this.hooks.signal);
+      return exploit.kind === 'patch' ? this.gradeText(unifiedDiff(changes)) : this.grade(changes);
+    };
+    const work = async () => {
+      for (let exploit = pending.shift(); exploit; exploit = pending.shift()) {
+        const { name } = exploit;
+        await this.check(name, () => tryExploit(exploit), noMore).then(add);
+      }
+    };
+    await Promise.all(Array.from({ length: this.hooks.concurrency ?? 2 }, work));
+
+    const failures = checks.filter(({ isAsItMustBe }) => !isAsItMustBe).map(({ name }) => name);
+    return {
+      instance_id: task.instance_id,
+      tried: checks.length,
+      caught: checks.length - failures.length,
+      failures,
+      skipped: isConfined ? [] : exploits.filter(({ kind }) => kind === 'commands').map(({ name }) => name),
+      checks,
+    };
+  }
+
+  /** An attempt that ends without a grade is one that got around it. */
+  private async check(name: string, attempt: () => Promise<Score>, isRight: (score: Score) => boolean): Promise<Check> {
+    if (this.hooks.signal?.aborted) throw cancelled();
+    const score = await attempt().catch(async (error: unknown): Promise<Score> => {
+      if (this.hooks.signal?.aborted) throw error;
+      await this.requireMachine();
+      return { score: null, reason: error instanceof Error ? error.message : String(error) };
+    });
+    return { name, ...score, isAsItMustBe: isRight(score) };
+  }
+
+  private grade(changes: readonly FileChange[]): Promise<Score> {
+    const counted = countedChanges(this.environment, this.task, changes);
+    const key = JSON.stringify(counted);
+    const known = this.known.get(key) ?? gradeChanges(this.environment, this.task, changes, this.options).then(scoreOf);
+    this.known.set(key, known);
+    return known;
+  }
+
+  private gradeText(patch: string): Promise<Score> {
+    return gradePatch(this.environment, this.task, patch, this.options).then(scoreOf);
+  }
+
+  private get options() {
+    const { timeoutMs } = this;
+    return { statistics: null, timeoutMs, signal: this.hooks.signal, isMachineWell: true };
   }
 }
 
-async function startFiles(workspace: Workspace, task: Task, oracle: readonly FileChange[]): Promise<StartFiles> {
-  const changed = oracle.find(({ before }) => before !== null) ?? oracle[0];
-  const tests = await Promise.all(
-    task.whetstone.test_files.map(async (path) => ({ path, text: (await readText(workspace, path)) ?? '' })),
-  );
-  return {
-    source: { path: changed.path, text: changed.before ?? '' },
-    tests,
-    read: (path) => readText(workspace, path),
-  };
-}
-
-/** Null where there is no such text file inside of the tree. */
-async function readText(workspace: Workspace, path: string): Promise<string | null> {
-  const place = await resolveInTree(workspace, path);
-  if ('problem' in place) return null;
-  const file = await readTextFile(place);
-  return 'problem' in file ? null : file.text;
-}
+const scoreOf = ({
+  components,
+}: {
+  components: Readonly<Record<string, { score: number; reason?: string }>>;
+}): Score => ({
+  score: components.tests.score,
+  reason: components.tests.reason ?? '',
+});

@@ -198,6 +198,7 @@ export class EpisodeWorkspace implements Workspace {
       ],
       writable: [...writable, ...caches.flatMap((cache) => cache.writable)],
     };
+    await makeEnterable(this.root, command.cwd);
     return this.parts.sandbox.run(view, command);
   }
 
@@ -264,6 +265,17 @@ export class EpisodeWorkspace implements Workspace {
       ),
     );
     return files.filter((_, index) => kept[index]);
+  }
+}
+
+/** Gives back the right to enter the folder where a command starts, which a command before may have taken away. */
+async function makeEnterable(root: string, folder: string): Promise<void> {
+  let place = root;
+  for (const part of ['.', ...folder.split(/[\\/]/)]) {
+    place = path.join(place, part);
+    const found = await lstat(place).catch(() => null);
+    if (!found?.isDirectory()) return;
+    if ((found.mode & 0o700) !== 0o700) await chmod(place, found.mode | 0o700);
   }
 }
 

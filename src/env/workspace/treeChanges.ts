@@ -65,7 +65,8 @@ async function entries(
   if (options.makeReadable && (found.mode & 0o700) !== 0o700) await chmod(folder, 0o700);
   const kinds = new Map<string, 'file' | 'folder'>();
   for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.name === '.git') continue;
+    // A name that is no text comes out with this in it, and leads nowhere.
+    if (entry.name === '.git' || entry.name.includes('\ufffd')) continue;
     if (entry.isDirectory()) kinds.set(entry.name, 'folder');
     else if (entry.isFile()) kinds.set(entry.name, 'file');
   }
