@@ -43,11 +43,16 @@ export interface Task {
   };
 }
 
-/** How many candidates went where while tasks were built. Reasons are short phrases, counted. */
-export interface Funnel {
+/** How many candidates went where. Reasons are short phrases, counted. */
+export interface FunnelCounts {
   readonly found: number;
   readonly skipped: Readonly<Record<string, number>>;
   readonly invalid: Readonly<Record<string, number>>;
   readonly flaky: number;
   readonly kept: number;
+}
+
+/** What became of all candidates while tasks were built, in all and by where they came from. */
+export interface Funnel extends FunnelCounts {
+  readonly sources: Readonly<Partial<Record<TaskSource, FunnelCounts>>>;
 }

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import type { RepositoryEnvironment } from '../../env/environment.js';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { buildTasks, defaultBuildOptions } from '../../env/tasks/buildTasks.js';
-import { funnelLines } from '../../env/tasks/search.js';
+import { funnelTable } from '../../env/tasks/funnel.js';
 import { readBuilt, readTasks, type BuiltTasks } from '../../env/tasks/taskStore.js';
 import { verifyTasks } from '../../env/tasks/verifyTasks.js';
 import { badInput, failed } from '../../trajectory/errors.js';
@@ -117,8 +117,13 @@ function printBuilt(built: BuiltTasks, options: RepoOptions): void {
     ),
   );
   print();
-  for (const line of funnelLines(funnel)) print(printable(line));
-  if (quarantined.length > 0) print(printable(`Not graded by, since they waver: ${quarantined.join(', ')}`));
+  const { header, rows } = funnelTable(funnel);
+  print(printable(table(header, rows)));
+  if (quarantined.length > 0) {
+    print(`\n${quarantined.length} tests are not graded by, since they do not give the same result each time:`);
+    for (const test of quarantined) print(printable(`  ${test}`));
+  }
+  if (notes.length > 0) print();
   for (const note of notes) print(printable(note));
 }
 

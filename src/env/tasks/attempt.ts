@@ -1,5 +1,11 @@
 import type { TaskSource } from '../../trajectory/task.js';
 
+/** A test that the start tree of a task fails, and what it says. */
+export interface FailedTest {
+  readonly id: string;
+  readonly message: string;
+}
+
 /** A task before it has its id and its side of the split. Fields are those of the task's record. */
 export interface TaskDraft {
   readonly source: TaskSource;
@@ -9,7 +15,10 @@ export interface TaskDraft {
   readonly startPatch: string;
   readonly testPatch: string;
   readonly patch: string;
-  readonly statement: string;
+  /** What the policy is told, of those failing tests that the task is graded by in the end. */
+  readonly statement: (failing: readonly FailedTest[]) => string;
+  /** One for each of `failToPass`. */
+  readonly failures: readonly FailedTest[];
   readonly failToPass: readonly string[];
   readonly passToPass: readonly string[];
   readonly testFiles: readonly string[];
@@ -32,4 +41,13 @@ export type AttemptResult =
 export interface Attempt {
   readonly title: string;
   run(): Promise<AttemptResult>;
+  /** Its result is known, so that trying it takes no time. */
+  readonly isDecided?: boolean;
 }
+
+/** A candidate that is passed over, with the reason. */
+export const skippedAttempt = (title: string, skipped: string): Attempt => ({
+  title,
+  run: () => Promise.resolve({ skipped }),
+  isDecided: true,
+});

@@ -4,15 +4,17 @@ import type { TestReport } from '../testing/testRunner.js';
 import { measureBaseline } from './baseline.js';
 import { reportOf, ScriptedWorkspaces } from './scriptedEnvironment.testing.js';
 
+const settings = { times: 2, timeoutMs: 1000, concurrency: 2 };
+
 describe('measureBaseline', () => {
   it('finds the tests that do not give the same result each time', async () => {
     const workspaces = new ScriptedWorkspaces([
       reportOf({ a: 'passed', b: 'passed' }),
       reportOf({ a: 'passed', b: 'failed' }),
     ]);
-    const baseline = await measureBaseline(workspaces.environment(), 2, 1000);
+    const baseline = await measureBaseline(workspaces.environment(), settings);
     expect(baseline.flaky).toEqual(['b']);
-    expect(baseline.runs).toHaveLength(2);
+    expect(baseline.reports).toHaveLength(2);
     expect(workspaces.open).toBe(0);
   });
 
@@ -25,19 +27,36 @@ describe('measureBaseline', () => {
     ['skips every test', reportOf({ a: 'skipped' }), 'Every test is skipped.'],
     ['has no tests', reportOf({}, 'no-tests'), 'node:test found no tests in /repository.'],
     ['crashes', reportOf({}, 'crashed'), 'The tests did not run to their end: last line'],
+    [
+      'needs a service',
+      reportOf({ a: 'failed' }, 'completed', 'connect ECONNREFUSED 127.0.0.1:5432'),
+      'The tests of node:test need PostgreSQL at 127.0.0.1:5432, which cannot be reached where they run.',
+    ],
     ['hangs', reportOf({ a: 'passed' }, 'timed-out'), 'The tests did not end within 1 s.'],
   ])('refuses, in one line, a suite that %s', async (_name, report, words) => {
     const workspaces = new ScriptedWorkspaces([report]);
-    const error: unknown = await measureBaseline(workspaces.environment(), 2, 1000).catch((caught: unknown) => caught);
+    const error: unknown = await measureBaseline(workspaces.environment(), settings).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(WhetstoneError);
     expect((error as WhetstoneError).line.startsWith(words)).toBe(true);
     expect((error as WhetstoneError).exitCode).toBe(2);
     expect(workspaces.open).toBe(0);
   });
 
+  it('runs a slow suite once, and leaves the rest to those who grade by a part of it', async () => {
+    const report = { ...reportOf({ a: 'passed' }), durationMs: 61_000 };
+    const workspaces = new ScriptedWorkspaces([report]);
+    expect((await measureBaseline(workspaces.environment(), settings)).reports).toHaveLength(1);
+  });
+
+  it('says which tests need a service', async () => {
+    const mixed = reportOf({ a: 'passed', b: 'failed' }, 'completed', 'connect ECONNREFUSED ::1:6379');
+    const baseline = await measureBaseline(new ScriptedWorkspaces([mixed, mixed]).environment(), settings);
+    expect(baseline.leftOut).toEqual(['Tests left out since they need Redis at ::1:6379: 1.']);
+  });
+
   it('goes on where some tests fail', async () => {
     const report = reportOf({ a: 'passed', b: 'failed' });
-    const baseline = await measureBaseline(new ScriptedWorkspaces([report, report]).environment(), 2, 1000);
+    const baseline = await measureBaseline(new ScriptedWorkspaces([report, report]).environment(), settings);
     expect(baseline.flaky).toEqual([]);
   });
 });

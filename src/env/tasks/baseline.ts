@@ -1,62 +1,100 @@
 import { badInput, cancelled, type WhetstoneError } from '../../trajectory/errors.js';
 import type { RepositoryEnvironment } from '../environment.js';
+import { mergeReports } from '../testing/mergeReports.js';
 import type { DetectedRunner, TestReport } from '../testing/testRunner.js';
+import { neededService, serviceIn } from './neededService.js';
 import { shortMessage } from './statement.js';
-import { flakyTests, type Run } from './verdict.js';
+import { flakyTests } from './verdict.js';
 
 /** How the tests behave in the sound tree. */
 export interface Baseline {
-  readonly runs: readonly Run[];
+  /** Of whole runs, all of them complete; one alone where the suite is slow. */
+  readonly reports: readonly TestReport[];
   /** The files of the runners that came to their end. */
   readonly testFiles: readonly string[];
   /** Tests that do not give the same result in every run. */
   readonly flaky: readonly string[];
   /** Wall time of the slowest run. */
   readonly durationMs: number;
-  /** One line for each runner that is there and gives no baseline. */
+  /** One line for each runner, or group of tests, that is there and gives no baseline. */
   readonly leftOut: readonly string[];
 }
 
+export interface BaselineSettings {
+  /** How often all tests are run. */
+  readonly times: number;
+  /** For one run. */
+  readonly timeoutMs: number;
+  /** Runs at the same time, after the first. */
+  readonly concurrency: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A suite that takes longer is run once: whoever grades by a part of it runs that part as often as is needed. */
+const SLOW_MS = 60_000;
+
 /**
- * Runs all tests `times` times in the environment's base tree. Of several runners, those that fail are left out; throws
+ * Runs all tests several times in the environment's base tree. Of several runners, those that fail are left out; throws
  * `badInput` where none gives anything to build on.
  */
 export async function measureBaseline(
   environment: RepositoryEnvironment,
-  times: number,
-  timeoutMs: number,
-  signal?: AbortSignal,
+  settings: BaselineSettings,
 ): Promise<Baseline> {
-  const measured = new Map<DetectedRunner, TestReport[]>(environment.suites.parts.map((part) => [part, []]));
-  const problems: WhetstoneError[] = [];
-  for (let run = 0; run < times; run++) {
-    const workspace = await environment.openWorkspaceFromTree(environment.baseTree, '');
-    try {
-      for (const [part, reports] of measured) {
-        const report = await workspace.runTests({ files: part.testFiles, timeoutMs, signal });
-        if (signal?.aborted) throw cancelled();
-        const problem = problemOf(part, environment.repoRoot, report, timeoutMs);
-        if (problem === null) reports.push(report);
-        else {
-          problems.push(problem);
-          measured.delete(part);
-        }
-      }
-    } finally {
-      await workspace.dispose();
+  const first = await runParts(environment, environment.suites.parts, settings);
+  const good = new Map(first.reports);
+  if (good.size === 0) throw first.problems[0];
+  const problems = [...first.problems];
+  const runs = [first.reports];
+  const more = total(first.reports) > SLOW_MS ? 0 : settings.times - 1;
+  for (let done = 0; done < more; done += settings.concurrency) {
+    const count = Math.min(settings.concurrency, more - done);
+    const batch = await Promise.allSettled(
+      Array.from({ length: count }, () => runParts(environment, [...good.keys()], settings)),
+    );
+    for (const one of batch) {
+      if (one.status === 'rejected') throw one.reason;
+      runs.push(one.value.reports);
+      problems.push(...one.value.problems);
+      for (const part of good.keys()) if (!one.value.reports.has(part)) good.delete(part);
     }
-    if (measured.size === 0) throw problems[0];
+    if (good.size === 0) throw problems[0];
   }
-  const parts = [...measured.values()];
-  const runs = parts[0].map((_, run) => parts.flatMap((reports) => reports[run].results));
-  const durations = runs.map((_, run) => parts.reduce((sum, reports) => sum + reports[run].durationMs, 0));
+  const parts = [...good.keys()];
+  const reports = runs.map((run) => mergeReports(parts.flatMap((part) => run.get(part) ?? [])));
   return {
-    runs,
-    testFiles: [...measured.keys()].flatMap(({ testFiles }) => testFiles),
-    flaky: flakyTests(runs),
-    durationMs: Math.max(...durations),
-    leftOut: [...environment.suites.unusable, ...problems.map(({ line }) => line)],
+    reports,
+    testFiles: parts.flatMap(({ testFiles }) => testFiles),
+    flaky: flakyTests(reports.map(({ results }) => results)),
+    durationMs: Math.max(...reports.map(({ durationMs }) => durationMs)),
+    leftOut: [...environment.suites.unusable, ...new Set(problems.map(({ line }) => line)), ...serviceNote(reports[0])],
   };
+}
+
+const total = (reports: ReadonlyMap<DetectedRunner, TestReport>) =>
+  [...reports.values()].reduce((sum, { durationMs }) => sum + durationMs, 0);
+
+/** Runs each part's tests once, in one fresh tree. */
+async function runParts(
+  environment: RepositoryEnvironment,
+  parts: readonly DetectedRunner[],
+  { timeoutMs, signal }: BaselineSettings,
+): Promise<{ readonly reports: Map<DetectedRunner, TestReport>; readonly problems: readonly WhetstoneError[] }> {
+  const reports = new Map<DetectedRunner, TestReport>();
+  const problems: WhetstoneError[] = [];
+  const workspace = await environment.openWorkspaceFromTree(environment.baseTree, '');
+  try {
+    for (const part of parts) {
+      const report = await workspace.runTests({ files: part.testFiles, timeoutMs, signal });
+      if (signal?.aborted) throw cancelled();
+      const problem = problemOf(part, environment.repoRoot, report, timeoutMs);
+      if (problem === null) reports.set(part, report);
+      else problems.push(problem);
+    }
+  } finally {
+    await workspace.dispose();
+  }
+  return { reports, problems };
 }
 
 function problemOf(
@@ -66,15 +104,18 @@ function problemOf(
   timeoutMs: number,
 ): WhetstoneError | null {
   const lastLine = report.output.trim().split('\n').at(-1)?.trim() ?? '';
+  const service = neededService(report)?.service ?? serviceIn(report.output);
   switch (report.outcome) {
     case 'no-tests':
       return badInput(`${name} found no tests in ${repoRoot}.`, `Add tests that ${name} runs, and commit them.`);
     case 'timed-out':
+      if (service !== null) return needs(name, service);
       return badInput(
         `The tests did not end within ${Math.round(timeoutMs / 1000)} s.`,
-        'Allow them more time, or see why they hang without a network.',
+        'Allow them more time with --test-seconds, or see why they hang without a network.',
       );
     case 'crashed':
+      if (service !== null) return needs(name, service);
       return badInput(`The tests did not run to their end: ${lastLine}`, `Make them pass with ${name} first.`);
     case 'completed':
       break;
@@ -82,8 +123,21 @@ function problemOf(
   if (report.results.some(({ status }) => status === 'passed')) return null;
   const failure = report.results.find(({ status }) => status === 'failed');
   if (failure === undefined) return badInput('Every test is skipped.', 'Enable some of the tests.');
+  if (service !== null) return needs(name, service);
   return badInput(
     `Every test fails before anything was changed, first ${failure.id}: ${shortMessage(failure.message)}`,
     'Make them pass in a clean clone without a network first.',
   );
+}
+
+const needs = (name: string, service: string) =>
+  badInput(
+    `The tests of ${name} need ${service}, which cannot be reached where they run.`,
+    'Only tests that need no service can be graded by.',
+  );
+
+function serviceNote(report: TestReport): string[] {
+  const needed = neededService(report);
+  if (needed === null) return [];
+  return [`Tests left out since they need ${needed.service}: ${needed.tests}.`];
 }

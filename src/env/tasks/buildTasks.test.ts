@@ -151,7 +151,12 @@ describe('buildTasks', { timeout: 480_000 }, () => {
     expect(tasks).toHaveLength(1);
     expect(tasks[0]).toMatchObject({
       FAIL_TO_PASS: ['test/clamp.test.js > clamps above', 'test/clamp.test.js > clamps below'],
-      PASS_TO_PASS: ['test/clamp.test.js > keeps inside'],
+      PASS_TO_PASS: [
+        'test/clamp.test.js > keeps inside',
+        'test/sum.test.js > sums',
+        'test/sum.test.js > starts elsewhere',
+        'test/sum.test.js > sums nothing',
+      ],
       base_commit: await runGit(folder, 'rev-parse', 'HEAD~1'),
     });
     expect(tasks[0].problem_statement).toContain('Clamp at both ends');

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
-import type { Funnel, Task, TaskSource, TaskSplit } from '../../trajectory/task.js';
+import type { Funnel, TaskSource } from '../../trajectory/task.js';
 import type { RepositoryEnvironment } from '../environment.js';
 import type { Attempt, AttemptResult, TaskDraft } from './attempt.js';
 import { measureBaseline } from './baseline.js';
+import { countFunnel } from './funnel.js';
 import { historyAttempts } from './historyAttempts.js';
 import { injectionAttempts } from './injectionAttempts.js';
-import { countFunnel, searchTasks } from './search.js';
+import { Quarantine } from './quarantine.js';
+import { searchTasks } from './search.js';
 import { splitTasks } from './split.js';
+import { numbered, toTask } from './taskRecord.js';
 import { readBuilt, writeTasks, type BuiltTasks } from './taskStore.js';
 
 export interface BuildOptions {
@@ -27,6 +30,8 @@ export interface BuildOptions {
   readonly maxSeconds: number | null;
   /** For one run of the whole suite. */
   readonly testTimeoutMs: number;
+  /** A task is graded by the whole suite where that takes no longer than this, else by about as many tests as do. */
+  readonly gradingMs: number;
 }
 
 export const defaultBuildOptions: BuildOptions = {
@@ -34,10 +39,11 @@ export const defaultBuildOptions: BuildOptions = {
   limit: 60,
   historyLimit: 300,
   seed: 1,
-  validationRuns: 2,
+  validationRuns: 3,
   concurrency: 2,
   maxSeconds: null,
   testTimeoutMs: 300_000,
+  gradingMs: 3_000,
 };
 
 export interface BuildProgress {
@@ -56,7 +62,7 @@ export interface BuildHooks {
 }
 
 /** Changed whenever the same repository and options would give other tasks. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /**
  * Makes tasks of a repository and stores them: a baseline of its tests, candidates from history and by injection, each
@@ -75,52 +81,85 @@ export async function buildTasks(
   const report = (progress: Omit<BuildProgress, 'done' | 'total'>) =>
     hooks.onProgress?.({ done: progress.kept, total: options.limit, ...progress });
   report({ kept: 0, tried: 0, message: 'Running the tests for a baseline' });
-  const baseline = await measureBaseline(environment, options.validationRuns, options.testTimeoutMs, hooks.signal);
+  const { concurrency, validationRuns: times, testTimeoutMs, signal } = { ...options, ...hooks };
+  const baseline = await measureBaseline(environment, { times, timeoutMs: testTimeoutMs, concurrency, signal });
+  const quarantine = new Quarantine();
+  quarantine.noteSound(baseline.flaky);
   const settings = {
     ...options,
-    // A broken tree may be slow, but one that takes many times as long hangs.
-    timeoutMs: Math.min(options.testTimeoutMs, 10_000 + 5 * baseline.durationMs),
-    signal: hooks.signal,
+    // A tree of the past may be slower, but one that takes many times as long hangs.
+    timeoutMs: Math.min(testTimeoutMs, 10_000 + 5 * baseline.durationMs),
+    quarantine,
+    signal,
   };
 
   const started = Date.now();
   const deadlineAfter = (share: number) =>
     options.maxSeconds === null ? Infinity : started + share * options.maxSeconds * 1000;
-  const results: AttemptResult[] = [];
-  const drafts: TaskDraft[] = [];
-  const search = async (attempts: AsyncGenerator<Attempt>, limit: number, deadline: number) => {
-    const before = { tried: results.length, kept: drafts.length };
-    const found = await searchTasks(
-      attempts,
-      { limit, concurrency: options.concurrency, deadline, signal: hooks.signal },
-      ({ tried, kept, message }) => report({ tried: before.tried + tried, kept: before.kept + kept, message }),
+  const results: Record<TaskSource, AttemptResult[]> = { history: [], injection: [] };
+  const all = () => [...results.history, ...results.injection];
+  const search = async (
+    source: TaskSource,
+    attempts: AsyncGenerator<Attempt>,
+    share: { readonly limit: number; readonly deadline: number },
+  ) => {
+    const before = { tried: all().length, kept: draftsOf(all()).length };
+    results[source] = await searchTasks(attempts, { ...share, concurrency, signal }, ({ tried, kept, message }) =>
+      report({ tried: before.tried + tried, kept: before.kept + kept, message }),
     );
-    results.push(...found.results);
-    drafts.push(...found.drafts);
   };
   const injects = options.sources.includes('injection');
   if (options.sources.includes('history')) {
     const limit = injects ? Math.floor(options.limit / 2) : options.limit;
-    await search(historyAttempts(environment, settings), limit, deadlineAfter(injects ? 0.5 : 1));
+    const attempts = historyAttempts(environment, baseline, settings);
+    await search('history', attempts, { limit, deadline: deadlineAfter(injects ? 0.5 : 1) });
   }
   if (injects) {
-    const limit = options.limit - drafts.length;
-    await search(injectionAttempts(environment, baseline, settings), limit, deadlineAfter(1));
+    const limit = options.limit - draftsOf(results.history).length;
+    const attempts = injectionAttempts(environment, baseline, settings);
+    await search('injection', attempts, { limit, deadline: deadlineAfter(1) });
   }
 
-  const funnel = countFunnel(results);
-  if (drafts.length === 0) throw noTask(funnel, Date.now() > deadlineAfter(1));
+  // A test that was found to waver late may stand in tasks that were found early.
+  const certain = mapResults(results, (draft) => withoutQuarantined(draft, quarantine));
+  const drafts = draftsOf([...certain.history, ...certain.injection]);
+  if (drafts.length === 0) throw noTask(countOf(certain, options), Date.now() > deadlineAfter(1));
   const { splits, note } = splitTasks(drafts, options.seed);
-  const tasks = numbered(drafts).flatMap(({ draft, id }, index) => {
-    const split = splits[index];
+  const sides = new Map(drafts.map((draft, index) => [draft, splits[index]]));
+  const settled = mapResults(certain, (draft) =>
+    sides.get(draft) === null ? { skipped: 'spans train and held-out' } : { draft },
+  );
+  const tasks = numbered(drafts).flatMap(({ draft, id }) => {
+    const split = sides.get(draft) ?? null;
     return split === null ? [] : [toTask(environment, draft, id, split)];
   });
-  const notes = [...baseline.leftOut, ...(note === null ? [] : [note]), ...quarantineNote(baseline.flaky)];
-  const dropped = drafts.length - tasks.length;
-  const skipped = dropped === 0 ? funnel.skipped : { ...funnel.skipped, 'spans train and held-out': dropped };
-  const built = { tasks, funnel: { ...funnel, skipped, kept: tasks.length }, quarantined: baseline.flaky, notes };
+  const notes = [...baseline.leftOut, ...(note === null ? [] : [note])];
+  const built = { tasks, funnel: countOf(settled, options), quarantined: quarantine.names, notes };
   await writeTasks(environment.stateFolder, key, built);
   return built;
+}
+
+type Results = Readonly<Record<TaskSource, readonly AttemptResult[]>>;
+
+const draftsOf = (results: readonly AttemptResult[]) =>
+  results.flatMap((result) => ('draft' in result ? [result.draft] : []));
+
+const mapResults = (results: Results, judge: (draft: TaskDraft) => AttemptResult): Results => {
+  const map = (own: readonly AttemptResult[]) =>
+    own.map((result) => ('draft' in result ? judge(result.draft) : result));
+  return { history: map(results.history), injection: map(results.injection) };
+};
+
+/** Only the sources that were asked for. */
+const countOf = (results: Results, { sources }: BuildOptions) =>
+  countFunnel(Object.fromEntries(sources.map((source) => [source, results[source]])));
+
+function withoutQuarantined(draft: TaskDraft, quarantine: Quarantine): AttemptResult {
+  const isSteady = (test: string) => !quarantine.has(test);
+  const failToPass = draft.failToPass.filter(isSteady);
+  const passToPass = draft.passToPass.filter(isSteady);
+  if (failToPass.length === 0 || passToPass.length === 0) return { flaky: true };
+  return { draft: { ...draft, failToPass, passToPass, failures: draft.failures.filter(({ id }) => isSteady(id)) } };
 }
 
 function cacheKey(environment: RepositoryEnvironment, options: BuildOptions): string {
@@ -162,65 +201,4 @@ function noTask(funnel: Funnel, isOutOfTime: boolean): WhetstoneError {
   }
   const tried = `No task survived of ${funnel.found} candidates${main}.`;
   return badInput(tried, 'Add tests that cover more of the source, or look at more commits.');
-}
-
-/** Gives each draft its id: repository, commit, kind, and a number within the kind. */
-function numbered(drafts: readonly TaskDraft[]): { draft: TaskDraft; id: (repo: string) => string }[] {
-  const counts = new Map<string, number>();
-  return drafts.map((draft) => {
-    const { commit, kind } = draft.label;
-    const name = `${commit.slice(0, 8)}.${kind}`;
-    const count = (counts.get(name) ?? 0) + 1;
-    counts.set(name, count);
-    return { draft, id: (repo) => `${fileName(repo)}__${name}-${count}` };
-  });
-}
-
-/** Only what every file system takes. */
-function fileName(repo: string): string {
-  const plain = repo
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^[-.]+|[-.]+$/g, '');
-  return plain === '' ? 'repository' : plain.slice(0, 60);
-}
-
-function toTask(
-  environment: RepositoryEnvironment,
-  draft: TaskDraft,
-  id: (repo: string) => string,
-  split: TaskSplit,
-): Task {
-  const { repository, suites } = environment;
-  return {
-    instance_id: id(repository.name),
-    repo: repository.name,
-    base_commit: draft.baseCommit,
-    environment_setup_commit: draft.baseCommit,
-    version: '',
-    created_at: draft.date,
-    problem_statement: draft.statement,
-    hints_text: '',
-    patch: draft.patch,
-    test_patch: draft.testPatch,
-    FAIL_TO_PASS: draft.failToPass,
-    PASS_TO_PASS: draft.passToPass,
-    whetstone: {
-      source: draft.source,
-      split,
-      base_tree: draft.baseTree,
-      start_patch: draft.startPatch,
-      runner: suites.name,
-      test_root: suites.root,
-      test_files: draft.testFiles,
-      ...(draft.site === undefined ? {} : { operator: draft.label.kind, site: draft.site }),
-    },
-  };
-}
-
-function quarantineNote(flaky: readonly string[]): string[] {
-  if (flaky.length === 0) return [];
-  const shown = flaky.slice(0, 3).join(', ');
-  return [`${flaky.length} tests do not give the same result each time and are left out: ${shown}.`];
 }

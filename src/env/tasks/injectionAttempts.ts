@@ -1,29 +1,29 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryEnvironment } from '../environment.js';
-import type { Attempt, AttemptResult } from './attempt.js';
+import { splitNul } from '../repo/gitOutput.js';
+import { applyUnifiedDiff } from '../reward/unifiedPatch.js';
+import { skippedAttempt, type Attempt, type AttemptResult } from './attempt.js';
+import type { AttemptSettings } from './attemptSettings.js';
 import type { Baseline } from './baseline.js';
 import { bugCandidates, type BugCandidate, type SourceFile } from './injection/candidates.js';
 import { OPERATORS } from './injection/operators/index.js';
 import { seededOrder } from './seededOrder.js';
 import { isSourcePath, isTestPath, isWrittenByHand } from './sourceFiles.js';
 import { injectionStatement } from './statement.js';
-import { testFilesMentioning } from './testSelection.js';
-import { tryBrokenTree } from './trial.js';
+import { SoundRuns } from './soundRuns.js';
+import { TestSelector } from './selection/testSelector.js';
+import { runOnce, SILENT, tryTrees } from './trial.js';
 import { unifiedDiff } from './unifiedDiff.js';
-
-export interface AttemptSettings {
-  readonly seed: number;
-  readonly validationRuns: number;
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
-}
 
 /** Parsing all of a huge repository would cost more than it brings. */
 const MAX_SOURCE_FILES = 400;
 /** Misses in a row after which a function or a file counts as one that the tests do not reach. */
 const MISSES_PER_FUNCTION = 2;
 const MISSES_PER_FILE = 8;
+
+/** A hanging test is told from a slow one by this much more time than the sound tree takes. */
+const timeoutAfter = (soundMs: number) => 10_000 + 4 * soundMs;
 
 /** Every bug that the operators can put into the environment's base tree, varied from the first. */
 export async function* injectionAttempts(
@@ -34,19 +34,24 @@ export async function* injectionAttempts(
   const { baseTree } = environment;
   const tree = await environment.openWorkspaceFromTree(baseTree, '');
   try {
-    const sources = await readSources(environment, tree.root, settings.seed);
-    const date = await commitDate(environment);
+    const paths = await treePaths(environment);
+    const sources = await readSources(environment, tree.root, paths, settings.seed);
+    const selector = await TestSelector.of(tree.root, paths, baseline, settings.gradingMs);
+    const shared = { date: await commitDate(environment), soundRuns: new SoundRuns(environment, baseline, settings) };
     const selected = new Map<string, readonly string[]>();
     const reach = new Reach();
     for (const candidate of bugCandidates(sources, OPERATORS, settings.seed)) {
       const { path } = candidate;
-      const files = selected.get(path) ?? (await chooseTests(baseline, tree.root, path));
+      if (reach.isOut(candidate)) {
+        yield skippedAttempt(path, 'in code that the tests do not reach');
+        continue;
+      }
+      const files = selected.get(path) ?? (await selector.filesFor([path]));
       selected.set(path, files);
       yield {
         title: `${candidate.operator} in ${path}`,
         run: async () => {
-          if (reach.isOut(candidate)) return { skipped: 'in code that the tests do not reach' };
-          const result = await tryCandidate(environment, baseline, candidate, files, date, settings);
+          const result = await tryCandidate(environment, candidate, files, shared, settings);
           reach.note(candidate, result);
           return result;
         },
@@ -59,18 +64,31 @@ export async function* injectionAttempts(
 
 async function tryCandidate(
   environment: RepositoryEnvironment,
-  baseline: Baseline,
   candidate: BugCandidate,
   files: readonly string[],
-  date: string,
+  shared: { readonly date: string; readonly soundRuns: SoundRuns },
   settings: AttemptSettings,
 ): Promise<AttemptResult> {
   const { repository, baseTree } = environment;
   const { path, before, after, operator } = candidate;
-  const sound = baseline.runs.map((run) => run.filter((result) => files.includes(result.file)));
-  const open = () => environment.openWorkspaceFromTree(baseTree, '', [{ path, before, after }]);
-  const { validationRuns: times, timeoutMs, signal } = settings;
-  const result = await tryBrokenTree(open, sound, { files, times, timeoutMs, signal });
+  const startPatch = unifiedDiff([{ path, before, after }]);
+  const patch = unifiedDiff([{ path, before: after, after: before }]);
+  if (!(await leadsTo(startPatch, path, before, after)) || !(await leadsTo(patch, path, after, before))) {
+    return { invalid: 'its patch does not apply' };
+  }
+  const sound = (run: number) => shared.soundRuns.get(files, run);
+  const broken = async (run: number) => {
+    // Only what passes the first run gets a start tree of its own, as its episodes will have.
+    const open = () =>
+      run === 0
+        ? environment.openWorkspaceFromTree(baseTree, '', [{ path, before, after }])
+        : environment.openWorkspaceFromTree(baseTree, startPatch);
+    const timeoutMs = Math.min(settings.timeoutMs, timeoutAfter((await sound(run)).durationMs));
+    return runOnce(open, { files, timeoutMs, signal: settings.signal });
+  };
+  const result = await tryTrees(sound, broken, settings.validationRuns);
+  settings.quarantine.noteSound(result.wavering.sound);
+  settings.quarantine.noteBroken(`${path}:${candidate.line} ${operator}`, result.wavering.broken);
   if (result.kind === 'flaky') return { flaky: true };
   if (result.kind === 'invalid') return { invalid: result.reason };
   return {
@@ -78,11 +96,12 @@ async function tryCandidate(
       source: 'injection',
       baseCommit: repository.headCommit,
       baseTree,
-      date,
-      startPatch: unifiedDiff([{ path, before, after }]),
+      date: shared.date,
+      startPatch,
       testPatch: '',
-      patch: unifiedDiff([{ path, before: after, after: before }]),
-      statement: injectionStatement(repository.name, result.failures),
+      patch,
+      statement: (failing) => injectionStatement(repository.name, failing),
+      failures: result.failures,
       failToPass: result.verdict.failToPass,
       passToPass: result.verdict.passToPass,
       testFiles: files,
@@ -94,17 +113,23 @@ async function tryCandidate(
   };
 }
 
-/** The test files that speak of the file, as long as more than one test passes there; else all of them. */
-async function chooseTests(baseline: Baseline, root: string, path: string) {
-  const { testFiles } = baseline;
-  const chosen = await testFilesMentioning(root, testFiles, [path]);
-  const passing = baseline.runs[0].filter(({ file, status }) => status === 'passed' && chosen.includes(file));
-  return passing.length > 1 ? chosen : testFiles;
+/** Is the patch, read back, the change that it was made of? */
+async function leadsTo(patch: string, path: string, before: string, after: string): Promise<boolean> {
+  const changes = await applyUnifiedDiff(patch, (name) => Promise.resolve(name === path ? before : null)).catch(
+    () => [],
+  );
+  return changes.length === 1 && changes[0].path === path && changes[0].after === after;
 }
 
-async function readSources(environment: RepositoryEnvironment, root: string, seed: number): Promise<SourceFile[]> {
-  const { repository, suites, baseTree } = environment;
-  const names = (await repository.git(['ls-tree', '-r', '-z', '--name-only', baseTree])).split('\0');
+const treePaths = async ({ repository, baseTree }: RepositoryEnvironment) =>
+  splitNul(await repository.git(['ls-tree', '-r', '-z', '--name-only', baseTree]));
+
+async function readSources(
+  { suites }: RepositoryEnvironment,
+  root: string,
+  names: readonly string[],
+  seed: number,
+): Promise<SourceFile[]> {
   const isOwn = (path: string) => isSourcePath(path) && !isTestPath(path) && !suites.isTestFile(path);
   const paths = names.filter((path) => isOwn(path) && !suites.testFiles.includes(path));
   const chosen = seededOrder(paths, seed, (path) => path).slice(0, MAX_SOURCE_FILES);
@@ -142,8 +167,7 @@ class Reach {
 
   note(candidate: BugCandidate, result: AttemptResult): void {
     for (const key of Object.values(keys(candidate))) {
-      if ('invalid' in result && result.invalid === 'no test notices')
-        this.misses.set(key, (this.misses.get(key) ?? 0) + 1);
+      if ('invalid' in result && result.invalid === SILENT) this.misses.set(key, (this.misses.get(key) ?? 0) + 1);
       else this.hits.add(key);
     }
   }

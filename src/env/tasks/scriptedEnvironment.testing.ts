@@ -8,6 +8,7 @@ import type { Workspace } from '../workspace/workspace.js';
 export function reportOf(
   results: Record<string, TestResult['status']>,
   outcome: TestReport['outcome'] = 'completed',
+  reason = '',
 ): TestReport {
   return {
     outcome,
@@ -18,7 +19,7 @@ export function reportOf(
       file: 'a.test.js',
       name,
       status,
-      message: status === 'failed' ? `${name} is wrong\nat a.js:1` : '',
+      message: status === 'failed' ? reason || `${name} is wrong\nat a.js:1` : '',
     })),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt, AttemptResult, TaskDraft } from './attempt.js';
-import { countFunnel, funnelLines, searchTasks } from './search.js';
+import { searchTasks } from './search.js';
 
 const KEPT = { draft: {} as TaskDraft };
 
@@ -21,13 +21,13 @@ const ignore = () => undefined;
 describe('searchTasks', () => {
   it('stops when enough are kept and tries nothing beyond', async () => {
     const seen: number[] = [];
-    const { drafts } = await searchTasks(attempts([KEPT, { invalid: 'a' }, KEPT, KEPT, KEPT], seen), limits, ignore);
-    expect(drafts).toHaveLength(2);
+    const results = await searchTasks(attempts([KEPT, { invalid: 'a' }, KEPT, KEPT, KEPT], seen), limits, ignore);
+    expect(results.filter((result) => 'draft' in result)).toHaveLength(2);
     expect(seen).toEqual([0, 1, 2]);
   });
 
   it('ends with what it has where the time is over', async () => {
-    const { results } = await searchTasks(attempts([KEPT]), { ...limits, deadline: Date.now() - 1 }, ignore);
+    const results = await searchTasks(attempts([KEPT]), { ...limits, deadline: Date.now() - 1 }, ignore);
     expect(results).toEqual([]);
   });
 
@@ -75,28 +75,6 @@ describe('searchTasks', () => {
     expect(reports).toEqual([
       { message: '1', tried: 2, kept: 1 },
       { message: '2', tried: 3, kept: 1 },
-    ]);
-  });
-});
-
-describe('the funnel', () => {
-  it('adds up and reads well', () => {
-    const funnel = countFunnel([
-      KEPT,
-      { skipped: 'merge' },
-      { skipped: 'merge' },
-      { invalid: 'no test notices' },
-      { flaky: true },
-    ]);
-    expect(funnel).toEqual({ found: 5, skipped: { merge: 2 }, invalid: { 'no test notices': 1 }, flaky: 1, kept: 1 });
-    expect(funnelLines(funnel)).toEqual([
-      '5 candidates looked at',
-      '  2 skipped',
-      '    2 merge',
-      '  1 not valid',
-      '    1 no test notices',
-      '  1 flaky',
-      '  1 kept',
     ]);
   });
 });

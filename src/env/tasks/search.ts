@@ -1,6 +1,5 @@
-import type { Funnel } from '../../trajectory/task.js';
 import { cancelled } from '../../trajectory/errors.js';
-import type { Attempt, AttemptResult, TaskDraft } from './attempt.js';
+import type { Attempt, AttemptResult } from './attempt.js';
 
 export interface SearchProgress {
   /** What was tried last, for people. */
@@ -19,82 +18,64 @@ export interface SearchLimits {
   readonly signal?: AbortSignal;
 }
 
+/** Attempts asked for at once, for each that can run: enough that a slow one keeps the others waiting little. */
+const BATCH_PER_WORKER = 3;
+const MAX_BATCH = 100;
+
 /**
- * Tries attempts in their order, a few at a time, until enough are kept. The few are tried to their end before the next
- * ones are asked for, so that what an attempt learns from those before it does not hang on timing.
+ * Tries attempts in their order, a few at a time, until enough are kept. A batch of them is tried to its end before
+ * the next ones are asked for, so that what an attempt learns from those before it does not hang on timing.
  */
 export async function searchTasks(
   attempts: AsyncGenerator<Attempt>,
   limits: SearchLimits,
   onProgress: (progress: SearchProgress) => void,
-): Promise<{ readonly drafts: readonly TaskDraft[]; readonly results: readonly AttemptResult[] }> {
+): Promise<AttemptResult[]> {
   const results: AttemptResult[] = [];
-  const drafts = () => results.flatMap((result) => ('draft' in result ? [result.draft] : []));
+  const kept = () => results.filter((result) => 'draft' in result).length;
   try {
     for (;;) {
       if (limits.signal?.aborted) throw cancelled();
-      const room = limits.limit - drafts().length;
+      const room = limits.limit - kept();
       if (room <= 0 || Date.now() > limits.deadline) break;
-      const batch = await take(attempts, Math.min(limits.concurrency, room));
+      const batch = await take(attempts, Math.min(BATCH_PER_WORKER * limits.concurrency, room));
       if (batch.length === 0) break;
-      results.push(...(await settle(batch)));
-      onProgress({ message: batch[batch.length - 1].title, tried: results.length, kept: drafts().length });
+      results.push(...(await settle(batch, limits)));
+      onProgress({ message: batch[batch.length - 1].title, tried: results.length, kept: kept() });
     }
   } finally {
     await attempts.return(undefined);
   }
-  return { drafts: drafts(), results };
+  return results;
 }
 
-/** Waits for all, so that nothing runs on behind a failure's back, then throws the first failure. */
-async function settle(batch: readonly Attempt[]): Promise<AttemptResult[]> {
-  const settled = await Promise.allSettled(batch.map((attempt) => attempt.run()));
-  return settled.map((one) => {
-    if (one.status === 'rejected') throw one.reason;
-    return one.value;
-  });
+/** Waits for all that run, so that nothing runs on behind a failure's back, then throws the first failure. */
+async function settle(batch: readonly Attempt[], { concurrency, signal }: SearchLimits): Promise<AttemptResult[]> {
+  const results: AttemptResult[] = [];
+  let next = 0;
+  let hasFailed = false;
+  const work = async () => {
+    for (let at = next++; at < batch.length && !hasFailed; at = next++) {
+      if (signal?.aborted) throw cancelled();
+      results[at] = await batch[at].run().catch((error: unknown) => {
+        hasFailed = true;
+        throw error;
+      });
+    }
+  };
+  const settled = await Promise.allSettled(Array.from({ length: concurrency }, work));
+  for (const one of settled) if (one.status === 'rejected') throw one.reason;
+  return results;
 }
 
+/** The next attempts, `count` of which take time; those that do not come along. */
 async function take(attempts: AsyncGenerator<Attempt>, count: number): Promise<Attempt[]> {
   const batch: Attempt[] = [];
-  while (batch.length < count) {
+  for (let undecided = 0; undecided < count && batch.length < MAX_BATCH;) {
     const next = await attempts.next();
     if (next.done === true) break;
     batch.push(next.value);
+    if (next.value.isDecided !== true) undecided += 1;
   }
   return batch;
-}
-
-/** Counts what became of all attempts. */
-export function countFunnel(results: readonly AttemptResult[]): Funnel {
-  const skipped: Record<string, number> = {};
-  const invalid: Record<string, number> = {};
-  let flaky = 0;
-  let kept = 0;
-  for (const result of results) {
-    if ('skipped' in result) skipped[result.skipped] = (skipped[result.skipped] ?? 0) + 1;
-    else if ('invalid' in result) invalid[result.invalid] = (invalid[result.invalid] ?? 0) + 1;
-    else if ('flaky' in result) flaky += 1;
-    else kept += 1;
-  }
-  return { found: results.length, skipped, invalid, flaky, kept };
-}
-
-/** The funnel as lines for a terminal. */
-export function funnelLines(funnel: Funnel): string[] {
-  const reasons = (counts: Readonly<Record<string, number>>) =>
-    Object.entries(counts)
-      .sort(([, a], [, b]) => b - a)
-      .map(([reason, count]) => `    ${count} ${reason}`);
-  const sum = (counts: Readonly<Record<string, number>>) =>
-    Object.values(counts).reduce((total, count) => total + count, 0);
-  return [
-    `${funnel.found} candidates looked at`,
-    `  ${sum(funnel.skipped)} skipped`,
-    ...reasons(funnel.skipped),
-    `  ${sum(funnel.invalid)} not valid`,
-    ...reasons(funnel.invalid),
-    `  ${funnel.flaky} flaky`,
-    `  ${funnel.kept} kept`,
-  ];
 }

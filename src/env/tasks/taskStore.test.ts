@@ -31,9 +31,10 @@ const task = (instance_id: string): Task => ({
     site: { file: 'a.js', line: 1 },
   },
 });
+const counts = { found: 3, skipped: { merge: 1 }, invalid: {}, flaky: 0, kept: 2 };
 const built: BuiltTasks = {
   tasks: [task('one-1'), task('two-2')],
-  funnel: { found: 3, skipped: { merge: 1 }, invalid: {}, flaky: 0, kept: 2 },
+  funnel: { ...counts, sources: { history: counts } },
   quarantined: ['c'],
   notes: ['A note.'],
 };

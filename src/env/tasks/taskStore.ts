@@ -7,14 +7,20 @@ import { explainFileError } from '../repo/git.js';
 import { taskSchema } from './taskSchema.js';
 
 const countsSchema = z.record(z.string(), z.number().int());
+const funnelCounts = {
+  found: z.number().int(),
+  skipped: countsSchema,
+  invalid: countsSchema,
+  flaky: z.number().int(),
+  kept: z.number().int(),
+};
 const summarySchema = z.object({
   key: z.string(),
   funnel: z.object({
-    found: z.number().int(),
-    skipped: countsSchema,
-    invalid: countsSchema,
-    flaky: z.number().int(),
-    kept: z.number().int(),
+    ...funnelCounts,
+    sources: z
+      .object({ history: z.object(funnelCounts).optional(), injection: z.object(funnelCounts).optional() })
+      .default({}),
   }),
   quarantined: z.array(z.string()),
   notes: z.array(z.string()),

@@ -3,18 +3,22 @@ import type { TestReport } from '../testing/testRunner.js';
 import type { Workspace } from '../workspace/workspace.js';
 import { compareRuns, failureOf, type Run, type Verdict } from './verdict.js';
 
-/** What became of a candidate. */
-export type TrialResult =
+/** What became of a candidate. `wavering`: tests whose result differs between runs of the same tree, by the kind of tree. */
+export type TrialResult = (
   | { readonly kind: 'valid'; readonly verdict: Verdict; readonly failures: readonly { id: string; message: string }[] }
   | { readonly kind: 'invalid'; readonly reason: string }
-  | { readonly kind: 'flaky' };
+  | { readonly kind: 'flaky' }
+) & { readonly wavering: { readonly sound: readonly string[]; readonly broken: readonly string[] } };
 
-export interface TrialSettings {
+/** How the tests of a tree are run once. */
+export interface RunSettings {
   readonly files: readonly string[];
-  readonly times: number;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
+
+/** Why a bug that breaks no test is no task. */
+export const SILENT = 'no test notices';
 
 const REASONS: Readonly<Record<Exclude<TestReport['outcome'], 'completed'>, string>> = {
   'no-tests': 'no tests ran',
@@ -22,45 +26,45 @@ const REASONS: Readonly<Record<Exclude<TestReport['outcome'], 'completed'>, stri
   'timed-out': 'the tests timed out',
 };
 
+/** Why the report gives no results to compare; null where it does. */
+export const troubleOf = ({ outcome }: TestReport): string | null =>
+  outcome === 'completed' ? null : REASONS[outcome];
+
+/** The n-th run, counted from 0, of a tree's tests in a fresh copy of it. */
+export type RunTree = (run: number) => Promise<TestReport>;
+
 /**
- * Runs the tests of a broken tree, in a fresh copy each time, and compares them with the sound tree's. The first run
- * decides alone where no test notices.
+ * Runs the tests of a sound tree and of its broken one, the same number of times, and compares them. The first pair of runs
+ * decides alone where it already shows that this is no task.
  */
-export async function tryBrokenTree(
-  open: () => Promise<Workspace>,
-  sound: readonly Run[],
-  settings: TrialSettings,
-): Promise<TrialResult> {
-  const broken: Run[] = [];
-  for (let run = 0; run < settings.times; run++) {
-    const report = await runOnce(open, settings);
-    if (report.outcome !== 'completed') return { kind: 'invalid', reason: REASONS[report.outcome] };
-    broken.push(report.results);
-    const verdict = compareRuns(broken, sound);
+export async function tryTrees(sound: RunTree, broken: RunTree, times: number): Promise<TrialResult> {
+  const runs: { readonly broken: Run[]; readonly sound: Run[] } = { broken: [], sound: [] };
+  for (let run = 0; run < times; run++) {
+    const { wavering } = compareRuns(runs.broken, runs.sound);
+    const control = await sound(run);
+    const soundTrouble = troubleOf(control);
+    if (soundTrouble !== null) return { kind: 'invalid', reason: `with its oracle ${soundTrouble}`, wavering };
+    const report = await broken(run);
+    const trouble = troubleOf(report);
+    if (trouble !== null) return { kind: 'invalid', reason: trouble, wavering };
+    runs.sound.push(control.results);
+    runs.broken.push(report.results);
+    const verdict = compareRuns(runs.broken, runs.sound);
     if (verdict.failToPass.length === 0) {
-      return run === 0 ? { kind: 'invalid', reason: 'no test notices' } : { kind: 'flaky' };
+      if (run === 0) return { kind: 'invalid', reason: SILENT, wavering };
+      return { kind: 'flaky', wavering: verdict.wavering };
     }
-    if (verdict.passToPass.length === 0) return { kind: 'invalid', reason: 'no test still passes' };
+    if (verdict.passToPass.length === 0) {
+      return { kind: 'invalid', reason: 'no test still passes', wavering: verdict.wavering };
+    }
   }
-  const verdict = compareRuns(broken, sound);
-  return { kind: 'valid', verdict, failures: verdict.failToPass.map((id) => failureOf(id, broken[0], sound[0])) };
+  const verdict = compareRuns(runs.broken, runs.sound);
+  const failures = verdict.failToPass.map((id) => failureOf(id, runs.broken[0], runs.sound[0]));
+  return { kind: 'valid', verdict, failures, wavering: verdict.wavering };
 }
 
-/** Runs the tests of a tree that should be sound; null with the reason where they give no results. */
-export async function runSoundTree(
-  open: () => Promise<Workspace>,
-  settings: TrialSettings,
-): Promise<{ readonly runs: readonly Run[] } | { readonly reason: string }> {
-  const runs: Run[] = [];
-  for (let run = 0; run < settings.times; run++) {
-    const report = await runOnce(open, settings);
-    if (report.outcome !== 'completed') return { reason: `with its oracle ${REASONS[report.outcome]}` };
-    runs.push(report.results);
-  }
-  return { runs };
-}
-
-async function runOnce(open: () => Promise<Workspace>, settings: TrialSettings): Promise<TestReport> {
+/** One run of the tests in a fresh copy of a tree, which is gone afterwards. */
+export async function runOnce(open: () => Promise<Workspace>, settings: RunSettings): Promise<TestReport> {
   if (settings.signal?.aborted) throw cancelled();
   const workspace = await open();
   try {

@@ -12,11 +12,17 @@ const run = (results: Record<string, TestResult['status']>): TestResult[] =>
     message: status === 'failed' ? `${name} is wrong` : '',
   }));
 
+const none = { sound: [], broken: [] };
+
 describe('compareRuns', () => {
   it('finds what the bug breaks and what it leaves whole', () => {
     const sound = run({ a: 'passed', b: 'passed', c: 'failed', d: 'skipped' });
     const broken = run({ a: 'failed', b: 'passed', c: 'failed', d: 'skipped' });
-    expect(compareRuns([broken, broken], [sound, sound])).toEqual({ failToPass: ['a'], passToPass: ['b'], flaky: [] });
+    expect(compareRuns([broken, broken], [sound, sound])).toEqual({
+      failToPass: ['a'],
+      passToPass: ['b'],
+      wavering: none,
+    });
   });
 
   it('counts a test that is missing in the broken tree as failing', () => {
@@ -26,7 +32,7 @@ describe('compareRuns', () => {
 
   it('does not count a test that the bug skips', () => {
     const verdict = compareRuns([run({ a: 'skipped', b: 'passed' })], [run({ a: 'passed', b: 'passed' })]);
-    expect(verdict).toEqual({ failToPass: [], passToPass: ['b'], flaky: [] });
+    expect(verdict).toEqual({ failToPass: [], passToPass: ['b'], wavering: none });
   });
 
   it('keeps tests apart that differ between runs of the same tree', () => {
@@ -35,7 +41,7 @@ describe('compareRuns', () => {
       [run({ a: 'failed', b: 'passed', c: 'failed' }), run({ a: 'passed', b: 'passed' })],
       [sound, sound],
     );
-    expect(verdict).toEqual({ failToPass: [], passToPass: ['b'], flaky: ['a', 'c'] });
+    expect(verdict).toEqual({ failToPass: [], passToPass: ['b'], wavering: { sound: [], broken: ['a', 'c'] } });
   });
 });
 

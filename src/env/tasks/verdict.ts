@@ -9,7 +9,7 @@ export interface Verdict {
   /** Pass in every run of both trees. */
   readonly passToPass: readonly string[];
   /** Do not give the same result in every run of the same tree; they are in neither list. */
-  readonly flaky: readonly string[];
+  readonly wavering: { readonly sound: readonly string[]; readonly broken: readonly string[] };
 }
 
 /** Compares the runs of a broken tree with those of the sound tree. Ids come in the order of the sound tree's first run. */
@@ -21,7 +21,10 @@ export function compareRuns(broken: readonly Run[], sound: readonly Run[]): Verd
   return {
     failToPass: passing.filter((id) => ['failed', undefined].includes(brokenStatus.get(id))),
     passToPass: passing.filter((id) => brokenStatus.get(id) === 'passed'),
-    flaky: ids.filter((id) => brokenStatus.get(id) === 'flaky' || soundStatus.get(id) === 'flaky'),
+    wavering: {
+      sound: ids.filter((id) => soundStatus.get(id) === 'flaky'),
+      broken: ids.filter((id) => brokenStatus.get(id) === 'flaky'),
+    },
   };
 }
 

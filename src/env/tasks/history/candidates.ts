@@ -1,7 +1,9 @@
 import type { Repository } from '../../repo/repository.js';
-import { isSourcePath, isTestPath } from '../sourceFiles.js';
+import { languageOf } from '../injection/parsing.js';
+import { isSourcePath, isTestPath, isWrittenByHand } from '../sourceFiles.js';
 import { listCommits, patchOf, type ChangedFile, type Commit } from './commits.js';
 import { changesDependencies } from './dependencies.js';
+import { haveSameTokens } from './sameTokens.js';
 
 /** A commit that could become a task. Patches are unified diffs against the parent. */
 export interface HistoryCandidate {
@@ -17,8 +19,10 @@ export interface HistoryCandidate {
 
 export type Considered = { readonly candidate: HistoryCandidate } | { readonly skipped: string };
 
+const FOREIGN = 'only vendored, generated or configuration code';
 const MAX_FILES = 12;
 const MAX_CHANGED_LINES = 400;
+const MAX_PATCH_CHARACTERS = 512 * 1024;
 
 /**
  * Looks at the commits that lead to the repository's HEAD, newest first, and says of each why it cannot be a task or
@@ -49,42 +53,72 @@ async function consider(
   if (/^revert\b/i.test(commit.message) || /this reverts commit/i.test(commit.message)) return { skipped: 'revert' };
 
   const { files } = commit;
-  const nothing = nothingToLearn(files);
-  if (nothing !== null) return { skipped: nothing };
   const touched = (wanted: (path: string) => boolean) =>
     [...new Set(files.flatMap((file) => [file.oldPath, file.path]))].filter(wanted).sort();
+  const isSource = (path: string) => !isTest(path) && isSourcePath(path);
   const testFiles = touched(isTest);
-  const sourceFiles = touched((path) => !isTest(path) && isSourcePath(path));
-  if (sourceFiles.length === 0) return { skipped: 'no source change' };
+  const sourceFiles = touched(isSource);
+  const nothing = nothingToLearn(files, (path) => isTest(path) || isSourcePath(path));
+  if (nothing !== null) return { skipped: nothing };
+  if (sourceFiles.length === 0) {
+    const foreign = touched((path) => !isTest(path) && languageOf(path) !== null && !isSourcePath(path));
+    return { skipped: foreign.length > 0 ? FOREIGN : 'no source change' };
+  }
   if (testFiles.length === 0) return { skipped: 'no test change' };
   if (sourceFiles.length + testFiles.length > MAX_FILES) return { skipped: 'too large' };
   if (await changesDependencies(repository, parent, commit.id, files)) return { skipped: 'dependencies changed' };
 
   const sourcePatch = await patchOf(repository, parent, commit.id, sourceFiles);
-  const testPatch = await patchOf(repository, parent, commit.id, testFiles);
+  // The test patch is only ever applied by git, which knows binary files too.
+  const testPatch = await patchOf(repository, parent, commit.id, testFiles, ['--binary']);
   const flaw = flawOf(sourcePatch, testPatch);
   if (flaw !== null) return { skipped: flaw };
-  const inkOnly = await patchOf(repository, parent, commit.id, sourceFiles, [
-    '--ignore-all-space',
-    '--ignore-blank-lines',
-  ]);
-  if (changedLines(inkOnly) === 0) return { skipped: 'formatting only' };
+  const emptiness = await emptinessOf(
+    repository,
+    files.filter(({ path, oldPath }) => [path, oldPath].some(isSource)),
+  );
+  if (emptiness !== null) return { skipped: emptiness };
   const { id, date, message } = commit;
   return { candidate: { commit: id, parent, date, message, sourceFiles, testFiles, sourcePatch, testPatch } };
 }
 
-function nothingToLearn(files: readonly ChangedFile[]): string | null {
+function nothingToLearn(files: readonly ChangedFile[], matters: (path: string) => boolean): string | null {
   if (files.length === 0) return 'empty';
-  if (files.every((file) => file.status === 'R' && file.sameContent)) return 'renames only';
-  if (files.every((file) => file.sameContent)) return 'mode only';
-  if (files.some((file) => /^(12|16)0000$/.test(file.oldMode) || /^(12|16)0000$/.test(file.newMode)))
-    return 'link or submodule';
+  if (files.every((file) => file.status === 'R' && hasSameContent(file))) return 'renames only';
+  if (files.every((file) => hasSameContent(file))) return 'mode only';
+  const hasMode = (mode: string, { oldMode, newMode }: ChangedFile) => oldMode === mode || newMode === mode;
+  if (files.some((file) => hasMode('160000', file))) return 'submodule changed';
+  if (files.some((file) => hasMode('120000', file) && (matters(file.path) || matters(file.oldPath))))
+    return 'symbolic link changed';
   return null;
+}
+
+const hasSameContent = ({ oldBlob, newBlob }: ChangedFile) => oldBlob === newBlob;
+
+/** Why the change of the sources says nothing, from their texts on both sides; null where it says something. */
+async function emptinessOf(repository: Repository, files: readonly ChangedFile[]): Promise<string | null> {
+  const read = (blob: string | null) => (blob === null ? null : repository.git(['cat-file', 'blob', blob]));
+  const texts = await Promise.all(
+    files.map(async ({ path, oldBlob, newBlob }) => ({
+      path,
+      before: await read(oldBlob),
+      after: await read(newBlob),
+    })),
+  );
+  const isGenerated = (text: string | null) => text !== null && !isWrittenByHand(text);
+  if (texts.every(({ before, after }) => isGenerated(before) || isGenerated(after))) return FOREIGN;
+  const isSame = texts.every(({ path, before, after }) => {
+    const language = languageOf(path);
+    return before !== null && after !== null && language !== null && haveSameTokens(before, after, language);
+  });
+  return isSame ? 'formatting only' : null;
 }
 
 function flawOf(sourcePatch: string, testPatch: string): string | null {
   const both = sourcePatch + testPatch;
-  if (/^(Binary files .* differ|GIT binary patch)$/m.test(both)) return 'binary';
+  if (/^(Binary files .* differ|GIT binary patch)$/m.test(sourcePatch)) return 'binary source';
+  if (/^[+-]version https:\/\/git-lfs\.github\.com\/spec\//m.test(both)) return 'large files (LFS)';
+  if (testPatch.length > MAX_PATCH_CHARACTERS) return 'too large';
   // Bytes that are no UTF-8 were replaced on the way here, so the patch would not apply.
   if (both.includes('\ufffd')) return 'not UTF-8';
   if (changedLines(sourcePatch) > MAX_CHANGED_LINES || changedLines(testPatch) > 2 * MAX_CHANGED_LINES)

@@ -17,8 +17,9 @@ export interface ChangedFile {
   readonly oldPath: string;
   readonly oldMode: string;
   readonly newMode: string;
-  /** The content is the same on both sides. */
-  readonly sameContent: boolean;
+  /** Ids of the contents; null where there is no file on that side. */
+  readonly oldBlob: string | null;
+  readonly newBlob: string | null;
 }
 
 /** No diff of ours depends on the user's settings or starts a program of theirs. */
@@ -67,7 +68,8 @@ function parseRaw(raw: string): ChangedFile[] {
     const renamed = /^[RC]/.test(status);
     const oldPath = fields[index + 1];
     const path = renamed ? fields[index + 2] : oldPath;
-    files.push({ status: status[0], path, oldPath, oldMode, newMode, sameContent: oldId === newId });
+    const [oldBlob, newBlob] = [oldId, newId].map((id) => (/^0+$/.test(id) ? null : id));
+    files.push({ status: status[0], path, oldPath, oldMode, newMode, oldBlob, newBlob });
     index += renamed ? 3 : 2;
   }
   return files;
