@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { seededOrder } from '../seededOrder.js';
+import { leavesUnused } from './goUses.js';
 import { enclosingFunction } from './nodes.js';
 import { applySite, lineOf, type BugOperator, type BugSite } from './operator.js';
 import { countSyntaxErrors, languageOf, parseSource } from './parsing.js';
@@ -74,7 +75,12 @@ function sitesOf(file: SourceFile, operators: readonly BugOperator[]): Place[][]
   const source = parseSource(file.text, language);
   const errors = countSyntaxErrors(source.root);
   return operators.map((operator) =>
-    operator.languages.includes(language) ? operator.sites(source).map((site) => ({ file, errors, site })) : [],
+    operator.languages.includes(language)
+      ? operator
+          .sites(source)
+          .filter((site) => language !== 'go' || !leavesUnused(source, site))
+          .map((site) => ({ file, errors, site }))
+      : [],
   );
 }
 

@@ -17,7 +17,13 @@ export interface BugOperator {
 }
 
 export const ECMASCRIPT: readonly Language[] = ['javascript', 'typescript', 'tsx'];
-export const ALL_LANGUAGES: readonly Language[] = [...ECMASCRIPT, 'python'];
+/** A file that does not type-check is never run in these. */
+export const COMPILED: readonly Language[] = ['go', 'rust', 'java'];
+export const ALL_LANGUAGES: readonly Language[] = [...ECMASCRIPT, 'python', ...COMPILED];
+
+export const isCompiled = ({ language }: ParsedSource) => COMPILED.includes(language);
+
+export const bySite = (a: BugSite, b: BugSite) => a.start - b.start;
 
 /** The source with the bug in. */
 export function applySite(text: string, site: BugSite): string {

@@ -1,7 +1,9 @@
-import { brief, field, nodesOf, replaceNode } from '../nodes.js';
-import { ALL_LANGUAGES, type BugOperator } from '../operator.js';
-import type { SyntaxNode } from '../parsing.js';
-import { AUGMENTED_TYPES, BINARY_TYPES, operatorTokens, swapTokens } from './operatorToken.js';
+import { typeIn } from '../bindings.js';
+import { brief, field, isText, nodesOf, replaceNode } from '../nodes.js';
+import { ALL_LANGUAGES, isCompiled, type BugOperator } from '../operator.js';
+import type { ParsedSource, SyntaxNode } from '../parsing.js';
+import { isNumeric, isTextual } from '../valueType.js';
+import { BINARY_TYPES, operatorTokens, swapTokens } from './operatorToken.js';
 
 const SWAPPED = {
   '+': '-',
@@ -16,33 +18,37 @@ const SWAPPED = {
   '&': '|',
   '|': '&',
 };
-const SWAPPED_ASSIGNMENTS = { '+=': '-=', '-=': '+=', '*=': '/=', '/=': '*=' };
-const TEXT_TYPES = new Set(['string', 'template_string', 'concatenated_string']);
 const ORDERED = new Set(['-', '/', '%', '//']);
-const COMPOUND = new Set(['binary_expression', 'binary_operator', 'ternary_expression', 'conditional_expression']);
+const COMPOUND = new Set([
+  'binary_expression',
+  'binary_operator',
+  'ternary_expression',
+  'conditional_expression',
+  'type_cast_expression',
+]);
 
-/** Is a string literal among the operands? Arithmetic on text is no arithmetic. */
-function joinsText(node: SyntaxNode): boolean {
-  if (TEXT_TYPES.has(node.type)) return true;
-  if (!COMPOUND.has(node.type)) return false;
-  return node.namedChildren.some(joinsText);
+/** Is text among the operands, as far as one can tell? Arithmetic on text is no arithmetic. */
+export function joinsText(source: ParsedSource, node: SyntaxNode): boolean {
+  if (isText(node) || isTextual(typeIn(source, node))) return true;
+  return COMPOUND.has(node.type) && node.namedChildren.some((child) => joinsText(source, child));
 }
+
+/** `+` where the compiler would refuse `-`: nothing shows that numbers are added. */
+function mayJoin(source: ParsedSource, node: SyntaxNode): boolean {
+  if (joinsText(source, node)) return true;
+  return isCompiled(source) && field(node, 'operator')?.text === '+' && !isNumeric(typeIn(source, node));
+}
+
+const isZero = (node: SyntaxNode | null) => node !== null && /^[0.]+$/.test(node.text);
 
 /** Another arithmetic operator. */
 export const arithmeticSwap: BugOperator = {
   name: 'arithmetic-swap',
   languages: ALL_LANGUAGES,
-  sites(source) {
-    const binary = nodesOf(source, ...BINARY_TYPES).filter((node) => !joinsText(node));
-    const augmented = nodesOf(source, ...AUGMENTED_TYPES).filter((node) => {
-      const right = field(node, 'right');
-      return right === null || !joinsText(right);
-    });
-    return [
-      ...binary.flatMap((node) => swapTokens(node, SWAPPED)),
-      ...augmented.flatMap((node) => swapTokens(node, SWAPPED_ASSIGNMENTS)),
-    ].sort((a, b) => a.start - b.start);
-  },
+  sites: (source) =>
+    nodesOf(source, ...BINARY_TYPES)
+      .filter((node) => !mayJoin(source, node) && !isZero(field(node, 'right')))
+      .flatMap((node) => swapTokens(node, SWAPPED)),
 };
 
 /** Operands the wrong way round, where the order matters. */
@@ -55,9 +61,13 @@ export const operandSwap: BugOperator = {
       const right = field(node, 'right');
       const [token] = operatorTokens(node);
       if (left === null || right === null || token === undefined || left.text === right.text) return [];
-      const ordered = ORDERED.has(token.text) || (token.text === '+' && joinsText(node));
-      // `'%s' % x` is formatting.
-      if (!ordered || (token.text === '%' && TEXT_TYPES.has(left.type))) return [];
+      // Rust owns the left side of a joined text.
+      const isPlain = !COMPOUND.has(left.type) && !COMPOUND.has(right.type);
+      const joins = token.text === '+' && isPlain && source.language !== 'rust' && joinsText(source, node);
+      // `'%s' % x` is formatting; nobody writes `1 - n` for `n - 1`.
+      const formats = token.text === '%' && isText(left);
+      const isOdd = /^[\d.]+\w*$/.test(right.text);
+      if (!(ORDERED.has(token.text) || joins) || formats || isOdd) return [];
       const between = source.text.slice(left.endIndex, right.startIndex);
       const operand = (side: SyntaxNode) => (COMPOUND.has(side.type) ? `(${side.text})` : side.text);
       return [replaceNode(node, operand(right) + between + operand(left), `operands swapped in ${brief(node)}`)];

@@ -1,19 +1,73 @@
-import { ancestors, nodesOf, replaceNode } from '../nodes.js';
+import { ancestors, calledName, field, isLoop, nodesOf, replaceNode } from '../nodes.js';
 import { ALL_LANGUAGES, type BugOperator } from '../operator.js';
 import type { SyntaxNode } from '../parsing.js';
 
+const LITERALS = [
+  'number',
+  'integer',
+  'float',
+  'true',
+  'false',
+  'int_literal',
+  'float_literal',
+  'integer_literal',
+  'boolean_literal',
+  'decimal_integer_literal',
+  'decimal_floating_point_literal',
+];
 const TRUTH: Readonly<Record<string, string>> = { true: 'false', false: 'true', True: 'False', False: 'True' };
-/** In a type a literal changes nothing at run time; in a subscript it belongs to another operator. */
-const ELSEWHERE = new Set(['literal_type', 'subscript_expression', 'subscript', 'slice']);
+/**
+ * In a type a literal changes nothing at run time or breaks the compilation, as a second label of the same value does;
+ * places in sequences and bounds of loops belong to other operators.
+ */
+const ELSEWHERE = new Set([
+  'literal_type',
+  'subscript_expression',
+  'subscript',
+  'slice',
+  'index_expression',
+  'slice_expression',
+  'array_access',
+  'range_expression',
+  'token_tree',
+  'array_type',
+  'type_arguments',
+  'enum_variant',
+  'field_expression',
+  'switch_label',
+  'expression_case',
+  'match_pattern',
+  'attribute_item',
+  'element_value_pair',
+  'annotation_argument_list',
+]);
 
 function changed(node: SyntaxNode): string | null {
-  const flipped = Object.hasOwn(TRUTH, node.text) ? TRUTH[node.text] : undefined;
-  if (flipped !== undefined) return flipped;
-  if (/^(0|[1-9]\d*)$/.test(node.text)) {
-    const value = Number(node.text);
-    return Number.isSafeInteger(value + 1) ? String(value + 1) : null;
+  if (Object.hasOwn(TRUTH, node.text)) return TRUTH[node.text];
+  const [, whole, suffix] = /^(0|[1-9]\d*)([iuL]\w*)?$/.exec(node.text) ?? [];
+  if (whole !== undefined) {
+    const value = Number(whole);
+    // A number that fills its type has to become smaller.
+    const moved = value > 100 ? value - 1 : value + 1;
+    return Number.isSafeInteger(value) ? String(moved) + (suffix ?? '') : null;
   }
-  return /^\d+\.\d+$/.test(node.text) ? String(Number(node.text) + 1) : null;
+  const [, decimals] = /^\d+\.(\d+)$/.exec(node.text) ?? [];
+  return decimals === undefined ? null : (Number(node.text) + 1).toFixed(decimals.length);
+}
+
+function isElsewhere(node: SyntaxNode): boolean {
+  const around = ancestors(node).slice(0, 4);
+  const isBound = around.some((above) => {
+    const head = isLoop(above) || above.type === 'for_clause' ? above : null;
+    const initial = head === null ? null : (field(head, 'initializer') ?? field(head, 'init'));
+    const endless = head === null ? null : field(head, 'condition');
+    return [initial, node.text in TRUTH ? endless : null].some(
+      (part) => part !== null && part.startIndex <= node.startIndex && part.endIndex >= node.endIndex,
+    );
+  });
+  const call = around[1];
+  const isRange = call?.type === 'call' && calledName(call)?.text === 'range';
+  return isBound || isRange || around.slice(0, 2).some((above) => ELSEWHERE.has(above.type));
 }
 
 /** A number off by one, `true` for `false`. */
@@ -21,9 +75,8 @@ export const constantChange: BugOperator = {
   name: 'constant-change',
   languages: ALL_LANGUAGES,
   sites(source) {
-    return nodesOf(source, 'number', 'integer', 'float', 'true', 'false').flatMap((node) => {
-      const around = ancestors(node).slice(0, 2);
-      const replacement = around.some((ancestor) => ELSEWHERE.has(ancestor.type)) ? null : changed(node);
+    return nodesOf(source, ...LITERALS).flatMap((node) => {
+      const replacement = isElsewhere(node) ? null : changed(node);
       return replacement === null ? [] : [replaceNode(node, replacement, `${node.text} becomes ${replacement}`)];
     });
   },

@@ -1,41 +1,43 @@
-import { brief, field, nodesOf, replaceNode, unwrap } from '../nodes.js';
-import { ALL_LANGUAGES, type BugOperator, type BugSite } from '../operator.js';
+import { brief, field, isNegation, nodesOf, operandOf, replaceNode, unwrap } from '../nodes.js';
+import { ALL_LANGUAGES, bySite, type BugOperator, type BugSite } from '../operator.js';
 import type { ParsedSource, SyntaxNode } from '../parsing.js';
+import { bindsNames, conditionOf, negated } from './condition.js';
 import { LOGIC_TYPES, operatorTokens, swapTokens } from './operatorToken.js';
 
 const SWAPPED = { '&&': '||', '||': '&&', and: 'or', or: 'and' };
-const CONDITIONALS = ['if_statement', 'elif_clause', 'ternary_expression', 'conditional_expression'];
+const CONDITIONALS = ['if_statement', 'elif_clause', 'if_expression'];
 
 /** `&&` for `||`, `and` for `or`, and back. */
 export const logicSwap: BugOperator = {
   name: 'logic-swap',
   languages: ALL_LANGUAGES,
-  sites: (source) => nodesOf(source, ...LOGIC_TYPES).flatMap((node) => swapTokens(node, SWAPPED)),
+  sites: (source) =>
+    nodesOf(source, ...LOGIC_TYPES)
+      .filter((node) => !bindsNames(node))
+      .flatMap((node) => swapTokens(node, SWAPPED)),
 };
-
-/** The condition of an `if` or of a conditional expression. In Python's expression it is the middle part of three. */
-function conditionOf(node: SyntaxNode): SyntaxNode | null {
-  if (node.type === 'conditional_expression') return node.namedChildren[1] ?? null;
-  return field(node, 'condition');
-}
-
-const isNegation = (node: SyntaxNode) => node.type === 'not_operator' || field(node, 'operator')?.text === '!';
 
 function dropNegation(source: ParsedSource): BugSite[] {
   return nodesOf(source, 'unary_expression', 'not_operator').flatMap((node) => {
-    const argument = field(node, 'argument');
-    if (argument === null || !isNegation(node)) return [];
-    return [replaceNode(node, argument.text, `negation dropped in ${brief(node)}`)];
+    const operand = operandOf(node);
+    if (operand === null || !isNegation(node)) return [];
+    return [replaceNode(node, operand.text, `negation dropped in ${brief(node)}`)];
   });
 }
+
+/** Where there is an `else`, the branches are swapped instead. */
+const hasElse = (node: SyntaxNode) => {
+  const alternative = field(node, 'alternative');
+  return alternative !== null && alternative.type !== 'elif_clause';
+};
 
 function addNegation(source: ParsedSource): BugSite[] {
   return nodesOf(source, ...CONDITIONALS).flatMap((node) => {
     const condition = conditionOf(node);
-    const inner = condition === null ? null : unwrap(condition);
-    if (inner === null || isNegation(inner)) return [];
-    const negated = source.language === 'python' ? `not (${inner.text})` : `!(${inner.text})`;
-    return [replaceNode(inner, negated, `condition ${brief(inner)} negated`)];
+    if (condition === null || (node.type !== 'elif_clause' && hasElse(node))) return [];
+    const inner = unwrap(condition);
+    const replacement = negated(source, inner);
+    return replacement === null ? [] : [replaceNode(inner, replacement, `condition ${brief(inner)} negated`)];
   });
 }
 
@@ -43,10 +45,10 @@ function addNegation(source: ParsedSource): BugSite[] {
 export const negation: BugOperator = {
   name: 'negation',
   languages: ALL_LANGUAGES,
-  sites: (source) => [...dropNegation(source), ...addNegation(source)].sort((a, b) => a.start - b.start),
+  sites: (source) => [...dropNegation(source), ...addNegation(source)].sort(bySite),
 };
 
-/** One clause of a compound condition dropped: `a && b` becomes `a`. */
+/** One clause of a compound condition dropped: `a && b` becomes `a` or `b`. */
 export const clauseRemoval: BugOperator = {
   name: 'clause-removal',
   languages: ALL_LANGUAGES,
@@ -56,7 +58,9 @@ export const clauseRemoval: BugOperator = {
       const right = field(node, 'right');
       const token = operatorTokens(node)[0]?.text ?? '';
       if (left === null || right === null || !Object.hasOwn(SWAPPED, token)) return [];
-      return [replaceNode(node, left.text, `clause ${brief(right)} dropped`)];
+      const dropRight = replaceNode(node, left.text, `clause ${brief(right)} dropped`);
+      const dropLeft = replaceNode(node, right.text, `clause ${brief(left)} dropped`);
+      return bindsNames(node) ? [dropRight] : [dropRight, dropLeft];
     });
   },
 };

@@ -1,20 +1,32 @@
-import { brief, enclosingLoop, field, isBlock, isLoop, nodesOf, parts, replaceNode } from '../nodes.js';
+import { brief, enclosingLoop, field, isBlock, isLoop, nodesOf, parts, replaceNode, statementOf } from '../nodes.js';
 import { ALL_LANGUAGES, type BugOperator } from '../operator.js';
-import type { SyntaxNode } from '../parsing.js';
+import type { ParsedSource, SyntaxNode } from '../parsing.js';
 
-const ENDS = new Set([
-  'return_statement',
-  'break_statement',
-  'continue_statement',
-  'throw_statement',
-  'raise_statement',
-]);
+const LOOPS = [
+  'for_statement',
+  'for_in_statement',
+  'while_statement',
+  'enhanced_for_statement',
+  'for_expression',
+  'while_expression',
+];
+const ENDS = /^(return|break|continue|throw|raise)_(statement|expression)$/;
 
-/** The return that comes after a loop in the same block, without anything of the loop's own in it. */
-function laterReturn(loop: SyntaxNode): SyntaxNode | null {
-  const siblings = loop.parent === null ? [] : parts(loop.parent);
-  const later = siblings.filter((sibling) => sibling.startIndex >= loop.endIndex);
-  return later.find((sibling) => sibling.type === 'return_statement') ?? null;
+const isEnd = (node: SyntaxNode) =>
+  ENDS.test(node.type) || (node.type === 'expression_statement' && ENDS.test(parts(node)[0]?.type ?? ''));
+
+/** The return that follows a loop, as a statement; null where something else follows. */
+function nextReturn(source: ParsedSource, loop: SyntaxNode): string | null {
+  const statement = statementOf(loop);
+  const list = statement.parent;
+  const next = list === null ? undefined : parts(list).find(({ startIndex }) => startIndex >= statement.endIndex);
+  if (next === undefined || list === null || next.text.includes('\n')) return null;
+  if (next.type === 'return_statement') return next.text;
+  if (source.language !== 'rust' || list.parent?.type !== 'function_item') return null;
+  return /_(statement|declaration|item|expression)$/.test(next.type) &&
+    !/^(call|field|index|binary|unary)_/.test(next.type)
+    ? null
+    : `return ${next.text};`;
 }
 
 /** The value is given back after the loop's first round: the function's `return` appears in the loop's body too. */
@@ -23,28 +35,42 @@ export const earlyReturn: BugOperator = {
   languages: ALL_LANGUAGES,
   sites(source) {
     const eol = source.text.includes('\r\n') ? '\r\n' : '\n';
-    return nodesOf(source, 'for_statement', 'for_in_statement', 'while_statement').flatMap((loop) => {
+    return nodesOf(source, ...LOOPS).flatMap((loop) => {
       const body = field(loop, 'body');
-      const result = laterReturn(loop);
+      const result = nextReturn(source, loop);
       const last = body === null || !isBlock(body) ? undefined : parts(body).at(-1);
-      if (result === null || result.text.includes('\n') || last === undefined || ENDS.has(last.type)) return [];
+      // The last expression of a block in Rust is its value.
+      const isValue = source.language === 'rust' && !/_(statement|declaration)$/.test(last?.type ?? '');
+      if (result === null || last === undefined || isEnd(last) || isValue) return [];
       const indent =
         /^[ \t]*/.exec(source.text.slice(source.text.lastIndexOf('\n', last.startIndex - 1) + 1))?.[0] ?? '';
-      const description = `${brief(result)} inside of the loop`;
-      return [{ start: last.endIndex, end: last.endIndex, replacement: eol + indent + result.text, description }];
+      const description = `${result} inside of the loop`;
+      return [{ start: last.endIndex, end: last.endIndex, replacement: eol + indent + result, description }];
     });
   },
 };
+
+const hasCondition = (head: SyntaxNode) => !['empty_statement', undefined].includes(field(head, 'condition')?.type);
+
+/** Goes over a sequence or has a condition: in other loops a `continue` for a `break` hangs. */
+const isBounded = (loop: SyntaxNode) =>
+  /^(enhanced_)?for_/.test(loop.type) &&
+  (loop.type !== 'for_statement' ||
+    hasCondition(loop) ||
+    field(loop, 'left') !== null ||
+    parts(loop).some((part) => part.type === 'range_clause' || (part.type === 'for_clause' && hasCondition(part))));
 
 /** `break` for `continue` and back, in loops over a sequence: elsewhere it mostly hangs. */
 export const loopControlSwap: BugOperator = {
   name: 'loop-control-swap',
   languages: ALL_LANGUAGES,
   sites(source) {
-    return nodesOf(source, 'break_statement', 'continue_statement').flatMap((node) => {
+    const statements = ['break_statement', 'continue_statement', 'break_expression', 'continue_expression'];
+    return nodesOf(source, ...statements).flatMap((node) => {
       const loop = enclosingLoop(node);
-      const inSwitch = node.type === 'break_statement' && nearestTarget(node)?.type === 'switch_statement';
-      if (loop === null || inSwitch || parts(node).length > 0 || !/^for_/.test(loop.type)) return [];
+      const target = nearestTarget(node);
+      // In a switch `break` leaves the switch; a `continue` there would become such a `break`.
+      if (loop === null || target === null || !isLoop(target) || parts(node).length > 0 || !isBounded(loop)) return [];
       const swapped = node.text.startsWith('break')
         ? node.text.replace('break', 'continue')
         : node.text.replace('continue', 'break');
@@ -56,7 +82,7 @@ export const loopControlSwap: BugOperator = {
 /** What a `break` would leave. */
 function nearestTarget(node: SyntaxNode): SyntaxNode | null {
   for (let above = node.parent; above !== null; above = above.parent) {
-    if (isLoop(above) || above.type === 'switch_statement') return above;
+    if (isLoop(above) || /switch|^select_statement$/.test(above.type)) return above;
   }
   return null;
 }

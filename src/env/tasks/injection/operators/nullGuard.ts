@@ -1,14 +1,25 @@
-import { brief, field, nodesOf, removeStatement, replaceNode } from '../nodes.js';
-import { ALL_LANGUAGES, type BugOperator, type BugSite } from '../operator.js';
+import {
+  brief,
+  calledName,
+  CALL_TYPES,
+  field,
+  IF_TYPES,
+  nodesOf,
+  parts,
+  removeStatement,
+  replaceNode,
+  statementOf,
+} from '../nodes.js';
+import { ALL_LANGUAGES, bySite, type BugOperator, type BugSite } from '../operator.js';
 import type { ParsedSource } from '../parsing.js';
 import { isNullTest } from './nullTest.js';
 import { isGuard } from './removal.js';
 
 function guardStatements(source: ParsedSource): BugSite[] {
-  return nodesOf(source, 'if_statement').flatMap((node) => {
+  return nodesOf(source, ...IF_TYPES).flatMap((node) => {
     const condition = field(node, 'condition');
     if (condition === null || !isGuard(node) || !isNullTest(condition)) return [];
-    return [removeStatement(source, node, `guard ${brief(condition)} removed`)];
+    return [removeStatement(source, statementOf(node), `guard ${brief(condition)} removed`)];
   });
 }
 
@@ -42,7 +53,33 @@ function optionalChains(source: ParsedSource): BugSite[] {
   );
 }
 
-/** A guard against null, undefined or None removed. */
+/** Rust's `x.unwrap_or(y)` becomes `x.unwrap()`, Java's `x.orElse(y)` becomes `x.get()`. */
+function fallbacks(source: ParsedSource): BugSite[] {
+  const unguarded = source.language === 'rust' ? 'unwrap()' : 'get()';
+  const guarded = source.language === 'rust' ? /^unwrap_or(_else|_default)?$/ : /^orElse(Get)?$/;
+  if (source.language !== 'rust' && source.language !== 'java') return [];
+  return nodesOf(source, ...CALL_TYPES).flatMap((call) => {
+    const name = calledName(call);
+    if (name === null || !guarded.test(name.text)) return [];
+    const description = `default dropped in ${brief(call)}`;
+    return [{ start: name.startIndex, end: call.endIndex, replacement: unguarded, description }];
+  });
+}
+
+/** A lookup with a default in Python loses the default: `d.get(k, v)` becomes `d[k]`. */
+function lookups(source: ParsedSource): BugSite[] {
+  if (source.language !== 'python') return [];
+  return nodesOf(source, 'call').flatMap((call) => {
+    const callee = field(call, 'function');
+    const object = callee?.type === 'attribute' ? field(callee, 'object') : null;
+    const given = parts(field(call, 'arguments') ?? call);
+    if (object === null || calledName(call)?.text !== 'get' || given.length !== 2) return [];
+    if (given.some(({ type }) => /splat|keyword/.test(type))) return [];
+    return [replaceNode(call, `${object.text}[${given[0].text}]`, `default dropped in ${brief(call)}`)];
+  });
+}
+
+/** A guard against null, undefined, None, nil or a missing value removed. */
 export const nullGuardRemoval: BugOperator = {
   name: 'null-guard-removal',
   languages: ALL_LANGUAGES,
@@ -52,6 +89,8 @@ export const nullGuardRemoval: BugOperator = {
       ...guardExpressions(source),
       ...defaults(source),
       ...optionalChains(source),
-    ].sort((a, b) => a.start - b.start);
+      ...fallbacks(source),
+      ...lookups(source),
+    ].sort(bySite);
   },
 };

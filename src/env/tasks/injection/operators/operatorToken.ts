@@ -2,11 +2,18 @@ import { field } from '../nodes.js';
 import type { BugSite } from '../operator.js';
 import type { SyntaxNode } from '../parsing.js';
 
-/** Both languages' nodes that hold a binary operator. */
+/** All languages' nodes that hold a binary operator. */
 export const BINARY_TYPES = ['binary_expression', 'binary_operator'] as const;
 export const COMPARISON_TYPES = ['binary_expression', 'comparison_operator'] as const;
 export const LOGIC_TYPES = ['binary_expression', 'boolean_operator'] as const;
-export const AUGMENTED_TYPES = ['augmented_assignment_expression', 'augmented_assignment'] as const;
+/** Those that may hold `+=` and the like; where they hold `=` it is in no table. */
+export const AUGMENTED_TYPES = [
+  'augmented_assignment_expression',
+  'augmented_assignment',
+  'compound_assignment_expr',
+  'assignment_expression',
+  'assignment_statement',
+] as const;
 
 /** Operator tokens of a node: one, or several in Python's chained comparison. */
 export function operatorTokens(node: SyntaxNode): SyntaxNode[] {

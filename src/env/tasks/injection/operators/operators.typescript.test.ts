@@ -1,0 +1,108 @@
+import { describeTable, type Row } from './operatorTable.testing.js';
+
+const TABLE: readonly Row[] = [
+  ['comparison-flip', 'typescript', 'const x: boolean = a != b;', 'const x: boolean = a == b;'],
+  ['boundary', 'typescript', 'const x = a <= b;', 'const x = a < b;'],
+  ['boundary', 'tsx', 'const x = <p>{a >= b}</p>;', 'const x = <p>{a > b}</p>;'],
+  ['boundary', 'typescript', 'const x: Map<string, number> = new Map<string, number>();'],
+  [
+    'arithmetic-swap',
+    'typescript',
+    'function f(a: string, n: number) { return a + b + (n % 2); }',
+    'function f(a: string, n: number) { return a + b + (n * 2); }',
+  ],
+  ['assignment-swap', 'typescript', 'let x: number = 1; x *= 2; x = 3;', 'let x: number = 1; x /= 2; x = 3;'],
+  ['negation', 'typescript', 'const x: boolean = !y;', 'const x: boolean = y;'],
+  ['logic-swap', 'typescript', 'const x = (a as boolean) || b;', 'const x = (a as boolean) && b;'],
+  ['clause-removal', 'typescript', 'const x = a || b();', 'const x = a;', 'const x = b();'],
+  ['constant-change', 'typescript', 'type A = 1; const x: A = 1;', 'type A = 1; const x: A = 2;'],
+  [
+    'string-change',
+    'typescript',
+    "import a from '.'; type T = ','; const x: string = `\\n`; f('word'); if (typeof x === 'string') g();",
+    "import a from '.'; type T = ','; const x: string = ` `; f('word'); if (typeof x === 'string') g();",
+  ],
+  ['operand-swap', 'typescript', 'const x = a / b[0];', 'const x = b[0] / a;'],
+  ['argument-swap', 'typescript', 'f<number>(a, /* why */ b);', 'f<number>(b, /* why */ a);'],
+  ['argument-swap', 'typescript', 'function g(a: string, b: number) { f(a, b); }'],
+  [
+    'wrong-variable',
+    'typescript',
+    'function f(a: number, b: string, c: number): number { b.trim(); return a * 2; }',
+    'function f(a: number, b: string, c: number): number { b.trim(); return c * 2; }',
+  ],
+  ['call-swap', 'typescript', 'const x: string = s.trimStart();', 'const x: string = s.trimEnd();'],
+  [
+    'index-change',
+    'typescript',
+    'const f = (a: number[]): number => a[0]!;',
+    'const f = (a: number[]): number => a[1]!;',
+  ],
+  [
+    'loop-bound',
+    'typescript',
+    'for (let i: number = 1; i <= n - 1; i++) {}',
+    'for (let i: number = 1; i <= n; i++) {}',
+  ],
+  [
+    'loop-control-swap',
+    'typescript',
+    'for (let i: number = 0; i < 2; i++) { break; }',
+    'for (let i: number = 0; i < 2; i++) { continue; }',
+  ],
+  [
+    'early-return',
+    'typescript',
+    'function f(a: number): number {\n  while (a > 1) {\n    a -= 1;\n  }\n  return a;\n}\n',
+    'function f(a: number): number {\n  while (a > 1) {\n    a -= 1;\n    return a;\n  }\n  return a;\n}\n',
+  ],
+  ['return-value', 'typescript', 'function f(): number { return a; }', 'function f(): number { return null; }'],
+  ['branch-swap', 'typescript', 'const x: number = a ? 1 : 2;', 'const x: number = a ? 2 : 1;'],
+  [
+    'statement-removal',
+    'typescript',
+    'class A {\n  m(): void {\n    this.x = 1;\n  }\n}\n',
+    'class A {\n  m(): void {\n  }\n}\n',
+  ],
+  [
+    'guard-removal',
+    'typescript',
+    'const f = (a: number): void => {\n  if (a < 1) {\n    throw new Error();\n  }\n  c();\n};\n',
+    'const f = (a: number): void => {\n  c();\n};\n',
+  ],
+  [
+    'condition-removal',
+    'typescript',
+    'const f = (a?: string): void => {\n  if (a) {\n    b(a);\n  }\n  c();\n};\n',
+    'const f = (a?: string): void => {\n  c();\n};\n',
+  ],
+  [
+    'case-removal',
+    'typescript',
+    'function f(a: number) {\n  switch (a) {\n    case 1:\n      return 2;\n    case 2:\n      return 3;\n  }\n}\n',
+    'function f(a: number) {\n  switch (a) {\n    case 2:\n      return 3;\n  }\n}\n',
+    'function f(a: number) {\n  switch (a) {\n    case 1:\n      return 2;\n  }\n}\n',
+  ],
+  ['null-guard-removal', 'typescript', 'const y: number = x ?? 1;', 'const y: number = x;'],
+  ['null-guard-removal', 'typescript', "const y = typeof x === 'undefined' ? 1 : x;", 'const y = x;'],
+  [
+    'error-check-removal',
+    'typescript',
+    'function f(error: Error): void {\n  if (error) {\n    throw error;\n  }\n}\n',
+    'function f(error: Error): void {\n}\n',
+  ],
+  [
+    'exception-swap',
+    'typescript',
+    'const f = (): Promise<void> => Promise.reject(new RangeError());',
+    'const f = (): Promise<void> => Promise.reject(new TypeError());',
+  ],
+  [
+    'await-removal',
+    'typescript',
+    'const f = async (): Promise<void> => { await g(); };',
+    'const f = async (): Promise<void> => { g(); };',
+  ],
+];
+
+describeTable(TABLE);
