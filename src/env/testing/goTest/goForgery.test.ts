@@ -8,6 +8,7 @@ import { findProgram } from '../../sandbox/programs.js';
 
 const temporary = new TemporaryFolders();
 const go = await findProgram('go', (process.env.PATH ?? '').split(path.delimiter));
+const stateFolder = path.join(import.meta.dirname, '../../../../.cache/runners/go');
 const isConfinable = (await bubblewrapProblem()) === null;
 
 const SOUND = 'package demo\n\nfunc Clamp(x, low, high int) int { return min(high, max(low, x)) }\n';
@@ -140,12 +141,13 @@ describe.skipIf(go === null || !isConfinable)('with go test, no test passes by',
   beforeAll(async () => {
     const packages = names.map((name) => [`${folderOf(name)}/clamp_test.go`, TESTS]);
     const sources = names.map((name) => [`${folderOf(name)}/clamp.go`, SOUND]);
-    const path = await temporary.repository({
+    const repository = await temporary.repository({
       'go.mod': 'module demo\n\ngo 1.21\n',
       ...(Object.fromEntries([...packages, ...sources]) as Files),
     });
     const janitorScript = await buildJanitor(await temporary.folder());
-    environment = await openEnvironment({ path, sandbox: 'bubblewrap', janitorScript });
+    // The standard library, once built, serves the next time too.
+    environment = await openEnvironment({ path: repository, stateFolder, sandbox: 'bubblewrap', janitorScript });
   }, 240_000);
   afterAll(async () => {
     await environment.dispose();

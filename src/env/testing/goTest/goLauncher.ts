@@ -1,5 +1,4 @@
-import { keyVariable } from '../resultsProof.js';
-import { channelVariable } from '../nodePreload.js';
+import { programLauncher } from '../programLauncher.js';
 import { goResultsFile, goTestingEdits, importFile } from './goTesting.js';
 
 /** What the launcher is told, as JSON in its only argument. */
@@ -21,44 +20,20 @@ export interface GoLauncherOptions {
  * right before it is started.
  */
 export const goLauncher = String.raw`
-import { execFile, spawn } from 'node:child_process';
-import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+${programLauncher}
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const { go, results, files } = JSON.parse(process.argv[1]);
-const keptOutput = 512 * 1024;
-const drainMs = 1000;
 const mostStarts = 100;
-
-// A process of the tests could else open the inspector here with this signal.
-process.on('SIGUSR1', () => {});
-
-function takeKey() {
-  const file = process.env.${keyVariable};
-  delete process.env.${keyVariable};
-  try {
-    const key = readFileSync(file, 'utf8');
-    unlinkSync(file);
-    return key;
-  } catch {
-    return undefined;
-  }
-}
 
 const scratch = mkdtempSync(path.join(process.env.GOCACHE ?? tmpdir(), 'whetstone-'));
 const place = (...names) => path.join(scratch, ...names);
 
-/** Standard output; fails where the program fails. */
-const ask = (args) =>
-  new Promise((resolve, reject) => {
-    execFile(go, args, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => (error ? reject(error) : resolve(stdout)));
-  });
-
 /** Files that stand in for others while the tests are built, as go build's -overlay takes them. */
 async function overlay() {
-  const goroot = (await ask(['env', 'GOROOT'])).trim();
+  const goroot = (await ask(go, ['env', 'GOROOT'])).trim();
   const library = path.join(goroot, 'src', 'testing');
   const Replace = {};
   const put = (target, name, text) => {
@@ -76,51 +51,12 @@ async function overlay() {
   for (const [file, text] of Object.entries(texts)) put(path.join(library, file), file, text);
   put(path.join(library, 'whetstone_results.go'), 'whetstone_results.go', ${JSON.stringify(goResultsFile)});
   const format = '{{if or .GoFiles .CgoFiles}}{{.Name}}\t{{.Dir}}{{end}}';
-  const packages = (await ask(['list', '-e', '-f', format, './...']).catch(() => '')).split('\n');
+  const packages = (await ask(go, ['list', '-e', '-f', format, './...']).catch(() => '')).split('\n');
   for (const line of packages.filter((line) => line !== '')) {
     const [name, folder] = line.split('\t');
     put(path.join(folder, 'whetstone_import.go'), 'import_' + name + '.go', ${JSON.stringify(importFile('NAME'))}.replace('NAME', name));
   }
   writeFileSync(place('overlay.json'), JSON.stringify({ Replace }));
-}
-
-/** Output of a process and its end. With a secret, also what it proved over its channel. */
-function start(command, args, { cwd, env, secret }) {
-  const child = spawn('/bin/sh', ['-c', 'exec "$@" 2>&1', 'sh', command, ...args], {
-    cwd,
-    env: { ...process.env, ...env, PWD: cwd, ...(secret && { ${channelVariable}: '3' }) },
-    stdio: ['ignore', 'pipe', 'ignore', ...(secret ? ['pipe'] : [])],
-    detached: true,
-  });
-  let output = '';
-  let message = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk) => {
-    process.stdout.write(chunk);
-    if (output.length < keptOutput) output += chunk;
-  });
-  const channel = child.stdio[3];
-  if (channel) {
-    channel.on('error', () => {});
-    channel.setEncoding('latin1').on('data', (chunk) => (message += chunk));
-    channel.write(secret);
-  }
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', (code, signal) => {
-      const end = () => {
-        clearTimeout(timer);
-        child.stdout.destroy();
-        channel?.destroy();
-        try {
-          process.kill(-child.pid, 'SIGKILL');
-        } catch {}
-        resolve({ code, signal, output, message });
-      };
-      // What a test left running may hold the pipes open.
-      const timer = setTimeout(end, drainMs);
-      child.on('close', end);
-    });
-  });
 }
 
 /** The records in their order, up to the first that is missing: one that was held back. */
@@ -168,20 +104,17 @@ async function build(packages) {
   const { output } = await start(go, [...args, ...folders], { cwd: process.cwd(), env });
   const kept = new Map();
   for (const name of readdirSync(place('kept'))) {
-    const program = place('kept', name, 'test');
-    kept.set(readFileSync(place('kept', name, 'cwd'), 'utf8').trimEnd(), { program, digest: digestOf(program) });
+    kept.set(readFileSync(place('kept', name, 'cwd'), 'utf8').trimEnd(), built(place('kept', name, 'test')));
   }
   return { output, programOf: ({ folder }) => kept.get(realpathSync(folder)) };
 }
 
-const digestOf = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
-
 /** One start of a package's program with the named tests. */
-async function runOnce({ folder }, { program, digest }, names) {
-  if (digestOf(program) !== digest) throw new Error('A test program was changed after it had been built: ' + folder);
+async function runOnce({ folder }, test, names) {
+  check(test);
   const secret = randomBytes(32);
   const args = ['-test.paniconexit0', '-test.v=true', '-test.run=^(?:' + names.join('|') + ')$'];
-  const { code, signal, output, message } = await start(program, args, { cwd: realpathSync(folder), secret });
+  const { code, signal, output, message } = await start(test.program, args, { cwd: realpathSync(folder), secret });
   const records = provenRecords(message, secret);
   const end = records.findLast(({ kind }) => kind === 'end');
   return { code, signal, output, end: end && Number(end.status), records: records.filter(({ kind }) => kind !== 'end') };
@@ -233,17 +166,11 @@ async function main() {
   const { output, programOf } = await build(packages);
   if (results === null) return;
   const found = packages.map((chosen) => ({ ...chosen, runs: null }));
-  let next = 0;
-  const work = async () => {
-    for (let at = next++; at < found.length; at = next++) {
-      const program = programOf(found[at]);
-      if (program) found[at].runs = found[at].tests.length > 0 ? await runPackage(found[at], program) : [];
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(found.length, availableParallelism()) }, work));
-  const text = JSON.stringify({ buildOutput: output, packages: found }) + '\n';
-  const proof = key === undefined ? '' : createHmac('sha256', key).update(text).digest('hex');
-  writeFileSync(results, text + proof + '\n');
+  await forEach(found, async (chosen) => {
+    const program = programOf(chosen);
+    if (program) chosen.runs = chosen.tests.length > 0 ? await runPackage(chosen, program) : [];
+  });
+  writeProven(results, { buildOutput: output, packages: found }, key);
 }
 
 await main().finally(() => rmSync(scratch, { recursive: true, force: true }));
