@@ -7,7 +7,7 @@
  *   `JSON`, `Math`, the time and the console stay open: tests spy on them.
  * - `lock(object)`: an object's own properties can no longer be replaced, new ones can be added.
  * - `lockAssertions()`: node:assert. `closeInspector()`: the debugger, which would show closures.
- * - `makerOf()`: the file that calls, code of dependencies left out: '' where none is known.
+ * - `makerOf(called)`: the file whose code called the function `called`, code of dependencies left out: '' where none is known.
  * - `resultLine({path, file, …})`: a result as `nodeLauncher` writes it.
  */
 export const languageLock = String.raw`
@@ -97,7 +97,7 @@ const { getFileName, isEval } = (() => {
   return { getFileName: prototype.getFileName, isEval: prototype.isEval };
 })();
 
-const makerOf = () => {
+const makerOf = (called = makerOf) => {
   const { prepareStackTrace, stackTraceLimit } = Error;
   // Taken here and not from what comes out, which somebody else may have made.
   let sites = [];
@@ -108,7 +108,7 @@ const makerOf = () => {
       return '';
     };
     const holder = {};
-    captureStackTrace(holder, makerOf);
+    captureStackTrace(holder, called);
     void holder.stack;
   } finally {
     Error.prepareStackTrace = prepareStackTrace;
@@ -136,26 +136,31 @@ const jsonOf = (fields) => {
   return '{' + json + '}';
 };
 
+const ownFrame = /^.*(\bdata:text\/javascript;|\/\[eval\d*\]:).*\n?/gm;
+
 const describeError = (error) => {
   try {
     const isObject = error !== null && typeof error === 'object';
-    const { message, name, stack } = isObject ? error : { message: textOf(error) };
+    const { message, name, stack, code, operator, generatedMessage } = isObject ? error : { message: textOf(error) };
+    const isOfNode = code === 'ERR_ASSERTION' && typeof operator === 'string';
     return jsonOf({
       message: textOf(message ?? ''),
       name: typeof name === 'string' ? name : undefined,
-      // Without our own frames, whose address is their whole text.
-      stack: typeof stack === 'string' ? stack.replace(/^.*\bdata:text\/javascript;.*\n?/gm, '') : undefined,
+      operator: isOfNode ? operator : undefined,
+      generated: isOfNode ? generatedMessage === true : undefined,
+      // Without our own frames, some of whose addresses are their whole text.
+      stack: typeof stack === 'string' ? stack.replace(ownFrame, '') : undefined,
     });
   } catch {
     return '{"message":"The error cannot be shown."}';
   }
 };
 
-const resultLine = ({ path, file, entryFile, status, error }) => {
+const resultLine = ({ path, file, entryFile, status, error, stderr }) => {
   let names = '';
   for (let at = 0; at < path.length; at += 1) names += (at > 0 ? ',' : '') + stringifyText(textOf(path[at]));
   const isFailed = status === 'failed';
-  const fields = jsonOf({ file, entryFile, suite: false, passed: status === 'passed', skipped: status === 'skipped' });
+  const fields = jsonOf({ file, entryFile, suite: false, passed: status === 'passed', skipped: status === 'skipped', stderr });
   const described = isFailed && error !== undefined ? ',"error":' + describeError(error) : '';
   return '{"kind":"result","path":[' + names + '],' + fields.slice(1, -1) + described + '}\n';
 };
