@@ -34,8 +34,10 @@ export function describeEvent(event: RunEvent): string | null {
       ];
       return `  step ${event.step}: ${parts.filter(Boolean).join(', ')}`;
     }
+    case 'finding':
+      return `  doctor, ${event.finding.severity}: ${event.finding.message} ${event.finding.remedy}`;
     case 'paused':
-      return 'Paused.';
+      return 'Paused. `whetstone runs continue` goes on, Ctrl-C stops.';
     case 'resumed':
       return 'Resumed.';
     default:

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addDevicesCommand } from './commands/devices.js';
+import { addDoctorCommand } from './commands/doctor.js';
 import { addEvaluateCommand } from './commands/evaluate.js';
 import { addGradeCommand } from './commands/grade.js';
 import { addMaskCommand } from './commands/mask.js';
@@ -31,6 +32,7 @@ for (const add of [
   addRunsCommand,
   addReplayCommand,
   addMaskCommand,
+  addDoctorCommand,
   addDevicesCommand,
   addQuickstartCommand,
 ]) {

@@ -4,7 +4,9 @@ import { buildTasks, defaultBuildOptions } from '../env/tasks/buildTasks.js';
 import { readTasks } from '../env/tasks/taskStore.js';
 import { badInput, cancelled, WhetstoneError } from '../trajectory/errors.js';
 import type { Task } from '../trajectory/task.js';
+import type { LearnedTokens, Trajectory } from '../trajectory/trajectory.js';
 import { tasksDealtInStep, tasksOfStep } from './data/curriculum.js';
+import { Doctor } from './doctor/doctor.js';
 import { evaluate, evaluationTasks } from './evaluate.js';
 import { learnStep } from './learnStep.js';
 import { loadPolicy, type Policy } from './loadPolicy.js';
@@ -125,6 +127,7 @@ class TrainingRun {
   private step = 0;
   private saved: Checkpoint | null = null;
   private lastReward: number | null = null;
+  private doctor: Doctor | null = null;
 
   constructor(
     private readonly environment: TrainingEnvironment,
@@ -159,6 +162,7 @@ class TrainingRun {
     await this.evaluateOnce(0);
     await this.warmStartOnce();
     this.stage('train');
+    this.doctor = await this.doctorUpToDate();
     while (this.step < this.settings.steps) {
       await this.trainStep(this.step + 1);
       if (this.step % this.settings.checkpointEvery === 0 || this.step === this.settings.steps) await this.save();
@@ -303,6 +307,30 @@ class TrainingRun {
         advantages: advantages[index],
       })),
     });
+    await this.examine(trajectories, learned);
+  }
+
+  /** Knows the metrics of the steps behind the present weights; null where no doctor is wanted. */
+  private async doctorUpToDate(): Promise<Doctor | null> {
+    if (this.settings.doctor === 'off') return null;
+    const doctor = new Doctor(this.config);
+    for (const event of await this.reader.steps()) if (event.step <= this.step) doctor.onStep(event);
+    return doctor;
+  }
+
+  /** Records what the doctor finds now and had not found before; pauses at what makes going on useless, where that is wanted. */
+  private async examine(trajectories: readonly Trajectory[], learned: readonly LearnedTokens[]): Promise<void> {
+    if (this.doctor === null) return;
+    const learnedOf = new Map(learned.map((tokens) => [tokens.trajectoryId, tokens]));
+    for (const trajectory of trajectories) this.doctor.onTrajectory(trajectory, learnedOf.get(trajectory.id) ?? null);
+    const event = (await this.reader.steps()).find(({ step }) => step === this.step);
+    if (event) this.doctor.onStep(event);
+    const events = await this.reader.events();
+    const known = new Set(events.flatMap((one) => (one.type === 'finding' ? [one.finding.mode] : [])));
+    const news = this.doctor.findings().filter(({ mode }) => !known.has(mode));
+    for (const finding of news) this.writer.event({ type: 'finding', step: this.step, finding });
+    const isCritical = news.some(({ severity }) => severity === 'critical');
+    if (isCritical && this.settings.doctor === 'pause') this.control.pause();
   }
 
   private async save(): Promise<void> {

@@ -131,6 +131,13 @@ describe('the main job on the bundled repository with the embedded policy', { ti
     expect(empty.reward).toBeLessThan(oracle.reward);
   });
 
+  it('examines the run and finds nothing critical', async () => {
+    const { findings } = z
+      .object({ findings: z.array(z.looseObject({ mode: z.string(), severity: z.string(), remedy: z.string() })) })
+      .parse(await json('doctor', summary.id));
+    expect(findings.filter(({ severity }) => severity === 'critical')).toEqual([]);
+  });
+
   it('lists the run and evaluates its checkpoint', async () => {
     const runs = z
       .object({ runs: z.array(z.looseObject({ id: z.string(), status: z.string() })) })

@@ -1,7 +1,7 @@
-import { connectToRun } from '../../trainer/background/client.js';
+import { connectToRun, type TrainingHandle } from '../../trainer/background/client.js';
 import { cleanUpAfterKilled } from '../../trainer/background/processRecord.js';
 import { listRuns, openRun } from '../../trainer/run/runReader.js';
-import { failed } from '../../trajectory/errors.js';
+import { badInput, failed } from '../../trajectory/errors.js';
 import { interruptible } from '../interrupt.js';
 import { jsonOption, locateState, repoOption, type AddCommand, type RepoOptions } from '../options.js';
 import { print, printJson, table } from '../output.js';
@@ -27,6 +27,18 @@ export const addRunsCommand: AddCommand = (program) => {
     .addOption(repoOption())
     .addOption(jsonOption())
     .action((run: string | undefined, options: RepoOptions) => interruptible((signal) => stop(run, options, signal)));
+  runs
+    .command('pause [run]')
+    .description('let the training that runs wait after what it is at')
+    .addOption(repoOption())
+    .addOption(jsonOption())
+    .action((run: string | undefined, options: RepoOptions) => setPaused(true, run, options));
+  runs
+    .command('continue [run]')
+    .description('let a paused training go on')
+    .addOption(repoOption())
+    .addOption(jsonOption())
+    .action((run: string | undefined, options: RepoOptions) => setPaused(false, run, options));
 };
 
 /** Who looks at the runs also clears away what killed ones left behind. */
@@ -58,18 +70,21 @@ async function show(id: string, options: RepoOptions): Promise<void> {
     await run.evaluations(),
     await run.headers(),
   ];
+  const findings = (await run.events()).filter((event) => event.type === 'finding');
   const trajectories = headers.map(({ taskId, ...header }) => ({ ...header, task: taskId }));
   if (options.json)
     return printJson({
       ...summary,
       steps: steps.map(({ step, at, metrics, groups }) => ({ step, at, metrics, groups })),
       evaluations,
+      findings: findings.map(({ step, finding }) => ({ step, ...finding })),
       trajectories,
     });
   print(
     `Run ${summary.id}: ${summary.status}${summary.message ? ` (${summary.message})` : ''}, step ${summary.step} of ${summary.steps}`,
   );
   for (const line of await reportLines(run)) print(line);
+  for (const { finding } of findings) print(`doctor, ${finding.severity}: ${finding.message} ${finding.remedy}`);
   if (trajectories.length > 0) {
     print(
       table(
@@ -86,10 +101,42 @@ async function show(id: string, options: RepoOptions): Promise<void> {
   }
 }
 
+const idOfLive = async (stateFolder: string) =>
+  (await listRuns(stateFolder)).find(({ status }) => status === 'running' || status === 'paused')?.id;
+
+async function setPaused(paused: boolean, id: string | undefined, options: RepoOptions): Promise<void> {
+  const stateFolder = await tidiedState(options);
+  const runId = id ?? (await idOfLive(stateFolder));
+  const handle = runId === undefined ? null : await connectToRun(stateFolder, runId);
+  if (handle === null) throw badInput('No training runs.', 'See `whetstone runs list`.');
+  try {
+    const wished = paused ? 'paused' : 'running';
+    const run = openRun(stateFolder, handle.runId);
+    const hasCome = reached(handle, async () => (await run.summary()).status === wished);
+    if (paused) handle.pause();
+    else handle.resume();
+    await hasCome;
+    const { status } = await run.summary();
+    if (options.json) return printJson({ id: handle.runId, status });
+    print(`Run ${handle.runId} is ${status}.`);
+  } finally {
+    handle.dispose();
+  }
+}
+
+/** Waits until the condition holds, or the training has ended. */
+function reached(handle: TrainingHandle, holds: () => Promise<boolean>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const look = () => void holds().then((does) => does && resolve(), reject);
+    const listening = handle.onChanged(look);
+    void handle.exited.then(() => resolve()).finally(() => listening.dispose());
+    look();
+  });
+}
+
 async function stop(id: string | undefined, options: RepoOptions, signal: AbortSignal): Promise<void> {
   const stateFolder = await tidiedState(options);
-  const runId =
-    id ?? (await listRuns(stateFolder)).find(({ status }) => status === 'running' || status === 'paused')?.id;
+  const runId = id ?? (await idOfLive(stateFolder));
   const tell = (status: string | null, line: string) =>
     options.json ? printJson({ id: runId ?? null, status }) : print(line);
   if (runId === undefined) return tell(null, 'No training runs.');

@@ -73,6 +73,12 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--evaluation-samples <n>', 'episodes of each of them', wholeNumber)
     .option('--checkpoint-every <n>', 'steps from one checkpoint to the next', wholeNumber)
     .option('--concurrency <n>', 'episodes side by side', wholeNumber)
+    .addOption(
+      new Option(
+        '--doctor <mode>',
+        'looks for failure modes after each step; `pause` also pauses at critical ones',
+      ).choices(settingsSchema.shape.doctor.unwrap().options),
+    )
     .addOption(seedOption())
     .option('--deterministic', 'the same bits every time on the CPU; slower')
     .option('--resume <run>', 'go on with an interrupted or stopped run; `last` is the newest')

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { examineRun } from '../doctor/doctor.js';
 import { latestCheckpoint } from '../run/checkpoints.js';
 import { listRuns, openRun, type RunReader } from '../run/runReader.js';
 import type { RunEvent } from '../run/runRecord.js';
+import { runConfigSchema } from '../run/runSchemas.js';
 import type { Settings } from '../run/settings.js';
 import { createTinyWorld, type TinyWorld } from '../tinyRun.testing.js';
 import { readProcessRecord } from './processRecord.js';
@@ -227,6 +229,29 @@ describe('a training in the background', () => {
     again!.stop();
     expect(await again!.exited).toMatchObject({ status: 'stopped' });
     expect(await connectToRun(world.stateFolder, handle.runId)).toBeNull();
+  }, 120_000);
+
+  it('is paused by the doctor where going on is useless, and can be let go on', async () => {
+    const first = await start({ settings: { ...world.settings, warmStartEpochs: 0, doctor: 'pause' } });
+    await happened(first, (event) => event.type === 'step' && event.step === 1);
+    first.handle.stop();
+    await first.handle.exited;
+    // Somebody calls the train tasks held out.
+    const { config: file } = first.run.paths;
+    const config = runConfigSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    writeFileSync(file, JSON.stringify({ ...config, taskIds: { ...config.taskIds, heldout: config.taskIds.train } }));
+    const started = await start({ resume: first.handle.runId });
+    const { handle, run } = started;
+    expect(await happened(started, (event) => event.type === 'paused')).toBe(true);
+    const findings = (await run.events()).filter((event) => event.type === 'finding');
+    const modes = findings.map(({ finding }) => finding.mode);
+    expect(modes).toContain('heldout-leak');
+    expect(new Set(modes).size).toBe(modes.length);
+    expect((await run.summary()).status).toBe('paused');
+    handle.resume();
+    expect(await handle.exited).toMatchObject({ status: 'completed' });
+    // Who examines the record afterwards finds the same.
+    expect((await examineRun(run)).map(({ mode }) => mode)).toEqual(expect.arrayContaining(modes));
   }, 120_000);
 
   it('ends with the owner that it is attached to', async () => {

@@ -12,6 +12,7 @@
  *   log.txt              standard error of the background process
  */
 import type { ErrorKind } from '../../trajectory/errors.js';
+import type { Finding } from '../doctor/finding.js';
 import type { Settings } from './settings.js';
 
 export interface RunConfig {
@@ -66,6 +67,12 @@ export type RunEvent = { readonly at: string } & (
         readonly trajectoryIds: readonly string[];
         readonly advantages: readonly number[];
       }[];
+    }
+  | {
+      /** What the doctor found while training; each failure mode once a run. */
+      readonly type: 'finding';
+      readonly step: number;
+      readonly finding: Finding;
     }
   | { readonly type: 'checkpoint'; readonly step: number; readonly folder: string }
   | { readonly type: 'paused' | 'resumed' }

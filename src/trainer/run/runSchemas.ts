@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ErrorKind } from '../../trajectory/errors.js';
+import { findingSchema } from '../doctor/finding.js';
 import type { RunConfig, RunEvent } from './runRecord.js';
 import { settingsSchema } from './settings.js';
 import { tokenBlockSchema } from './trajectoryLine.js';
@@ -50,6 +51,7 @@ export const runEventSchema: z.ZodType<RunEvent> = z.discriminatedUnion('type', 
       z.object({ taskId: z.string(), trajectoryIds: z.array(z.string()), advantages: z.array(z.number()) }),
     ),
   }),
+  z.object({ at, type: z.literal('finding'), step: count, finding: findingSchema }),
   z.object({ at, type: z.literal('checkpoint'), step: count, folder: z.string() }),
   z.object({ at, type: z.enum(['paused', 'resumed']) }),
   z.object({

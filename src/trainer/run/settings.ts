@@ -48,6 +48,10 @@ export const settingsSchema = z.strictObject({
   sandbox: sandboxChoiceSchema
     .default('auto')
     .describe("What confines the policy's commands; `unconfined` is for code that you trust."),
+  doctor: z
+    .enum(['off', 'report', 'pause'])
+    .default('report')
+    .describe('Looks for failure modes after each step: `report` records them, `pause` also pauses at critical ones.'),
   seed: z.int().nonnegative().default(1).describe('Everything random in a run is derived from this.'),
   steps: z.int().nonnegative().default(20).describe('Training steps; 0 only evaluates.'),
   tasksPerStep: z.int().positive().default(8).describe('Tasks in one step, one group of rollouts each.'),
