@@ -2,10 +2,12 @@ import type { Launcher } from '../sandbox/toolchain.js';
 import { GoTest } from './goTest/goTest.js';
 import { Maven } from './maven/maven.js';
 import { Jest } from './jest/jest.js';
+import { Mocha } from './mocha/mocha.js';
 import { NodeTest } from './nodeTest.js';
 import { Pytest } from './pytest.js';
 import type { TestRunner } from './testRunner.js';
 import { Unittest } from './unittest/unittest.js';
+import { Vitest } from './vitest/vitest.js';
 
 /** Paths of the programs that runners are started with (Python's may be relative to the tree); null where not found. */
 export interface Programs {
@@ -38,6 +40,18 @@ export const runnerKinds: readonly RunnerKind[] = [
     program: 'node',
     install: 'Put Node 20 or newer on PATH.',
     create: (node) => new Jest(node),
+  },
+  {
+    name: 'vitest',
+    program: 'node',
+    install: 'Put Node 20 or newer on PATH.',
+    create: (node) => new Vitest(node),
+  },
+  {
+    name: 'mocha',
+    program: 'node',
+    install: 'Put Node 20 or newer on PATH.',
+    create: (node) => new Mocha(node),
   },
   // Before pytest, which takes any file of a test's name: it gives way where the repository uses pytest.
   {
