@@ -1,3 +1,4 @@
+import { pytestWatch } from './pytestWatch.js';
 import { pythonGuard } from './pythonGuard.js';
 
 /**
@@ -11,18 +12,23 @@ import { pythonGuard } from './pythonGuard.js';
  *   looking for it with `gc` is refused. It signs for the launcher's own frame only, once pytest has returned there.
  * - No proof is given where code of the tree, other than a `conftest.py`, replaced functions or classes of pytest's or
  *   unittest's or builtins, or added a plugin. A test that such code replaced fails before it runs.
+ * - After each test it is looked at what was done to it meanwhile (`pytestWatch.ts`).
  * Not covered: what shares an interpreter with pytest can in the end do what pytest does (through `ctypes`, or by reading
- * this text and undoing it step by step), and a result that equals everything is legal Python.
+ * this text and undoing it step by step).
  */
 export const pytestLauncher = String.raw`
 import sys
 sys.path[:] = [entry for entry in sys.path if entry != '']
 ${pythonGuard}
+${pytestWatch}
 def launch(results, sources, arguments):
     import hmac, importlib, os, types, unittest
     import pytest
     tree = os.getcwd()
     outsider = guard(tree).outsider
+    files = {os.path.relpath(os.path.abspath(word), tree).replace(os.sep, '/') for word in arguments if word.endswith('.py')}
+    watching = watcher(guard(tree), tree, files)
+    begin, trouble = watching.begin, watching.trouble
 
     def codes_of(item):
         holder = getattr(item.parent, 'obj', None)
@@ -41,10 +47,16 @@ def launch(results, sources, arguments):
             self.known = {id(plugin) for plugin in self.manager.get_plugins()}
         def pytest_collection_finish(self, session):
             self.codes = {id(item): codes_of(item) for item in session.items}
+            begin(session.items)
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtest_call(self, item):
             if shadowed(item) or not codes_of(item) <= self.codes.get(id(item), set()):
                 raise RuntimeError('The test was replaced while the tests ran.')
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_teardown(self, item):
+            done = trouble(item)
+            if done is not None:
+                raise RuntimeError(done)
         def foreign(self):
             manager = getattr(self, 'manager', None)
             added = [plugin for plugin in manager.get_plugins() if id(plugin) not in self.known] if manager else []

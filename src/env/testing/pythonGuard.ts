@@ -7,7 +7,7 @@ import { keyVariable } from './resultsProof.js';
  *   lies in a file? `of_tree(code)`: the same of a code object.
  * - `watch(packages)`: a function that tells whether such code has replaced functions or classes of these packages
  *   since;
- * - `refuse`: an audit hook against looking for the key in memory.
+ * - `refuse`: an audit hook against looking for the key in memory, and against tracing the tests.
  * All of it lives in closures, since code under test can import `__main__`; what is handed to objects that it can reach
  * comes from another call than what decides about the proof, since cells can be written to.
  */
@@ -73,6 +73,13 @@ def guard(tree):
     def refuse(event, arguments):
         if event in ('gc.get_objects', 'gc.get_referrers', 'gc.get_referents'):
             raise RuntimeError(event + ' is not available where results are recorded.')
+        # With these, a source could step over the assertions of the test that called it.
+        if event in ('sys.settrace', 'sys.setprofile', 'sys.monitoring.register_callback'):
+            frame = sys._getframe(1)
+            while frame:
+                if frame.f_code.co_filename != '<string>' and of_tree(frame.f_code):
+                    raise RuntimeError(event + ' is not available to the code under test.')
+                frame = frame.f_back
 
     return types.SimpleNamespace(take_key=take_key, outsider=outsider, of_tree=of_tree, watch=watch, refuse=refuse)
 `;
