@@ -2,8 +2,12 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
 import type { Launcher } from '../sandbox/toolchain.js';
+import { ConfiguredRunner } from './configured/configuredRunner.js';
 import { programNames, runnerKinds, type Programs } from './runners.js';
 import { TestSuites } from './testSuites.js';
+
+/** How a command that writes JUnit XML or TAP is made known. */
+const ownCommand = '`runners` of whetstone.config.json';
 
 /** The runners that drive the tests of `tree`. Throws `badInput` where none does. */
 export async function detectSuites(
@@ -11,10 +15,12 @@ export async function detectSuites(
   programs: Programs,
   launcher: Launcher = { program: process.execPath, env: {} },
 ): Promise<TestSuites> {
-  const runners = runnerKinds.flatMap(({ program, create }) => {
+  const found = runnerKinds.flatMap(({ program, create }) => {
     const executable = programs[program];
     return executable === null ? [] : [create(executable, launcher)];
   });
+  // What the repository says itself comes before what is found.
+  const runners = [new ConfiguredRunner(launcher), ...found];
   const detected = (await Promise.all(runners.map((runner) => runner.detect(tree)))).flat();
   const lacking = await lackingPrograms(tree, programs, launcher);
   if (detected.length > 0) {
@@ -28,10 +34,16 @@ export async function detectSuites(
   const driven = `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;
   const other = await otherRunner(tree);
   if (other) {
-    throw badInput(`The tests run with ${other}, which Whetstone does not drive yet.`, `It drives ${driven}.`);
+    throw badInput(
+      `The tests run with ${other}, which Whetstone does not drive yet.`,
+      `It drives ${driven}, and what ${ownCommand} names.`,
+    );
   }
   if (lacking.length > 0) throw badInput(lacking[0].problem, lacking[0].remedy);
-  throw badInput(`No tests were found for ${driven}.`, 'Add tests for one of them, and commit them.');
+  throw badInput(
+    `No tests were found for ${driven}.`,
+    `Add tests for one of them, or name your command in ${ownCommand}.`,
+  );
 }
 
 /** Runners whose tests are there and whose program is not. */

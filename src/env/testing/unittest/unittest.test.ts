@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { TemporaryFolders, writeFiles, type Files } from '../../fixtureRepository.testing.js';
-import { pythonsHere, runPython, summary } from './pythonRun.testing.js';
+import { pythonsHere, runCommand, summary } from '../commandRun.testing.js';
 import { parseUnittestResults, Unittest } from './unittest.js';
 
 const temporary = new TemporaryFolders();
@@ -148,7 +148,7 @@ const pythons = await pythonsHere();
 
 describe.skipIf(pythons.length === 0)('unittest', () => {
   it.each(pythons)('tells what became of every test with %s', { timeout: 60_000 }, async (python) => {
-    const run = await runPython(temporary, fixture, (tree) => new Unittest(python).detect(tree));
+    const run = await runCommand(temporary, fixture, (tree) => new Unittest(python).detect(tree));
     expect(summary(run)).toEqual(expected);
   });
 
@@ -161,7 +161,7 @@ describe.skipIf(pythons.length === 0)('unittest', () => {
       `    def test_b(self): ${inTest}`,
     ),
   });
-  const run = (files: Files) => runPython(temporary, files, (tree) => new Unittest(pythons[0]).detect(tree));
+  const run = (files: Files) => runCommand(temporary, files, (tree) => new Unittest(pythons[0]).detect(tree));
 
   it('gives the same results in the other order of the definitions', { timeout: 60_000 }, async () => {
     const [head, ...methods] = small('self.fail()')['test_a.py'].trimEnd().split('\n    ');

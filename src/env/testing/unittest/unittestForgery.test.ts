@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { TemporaryFolders, type Files } from '../../fixtureRepository.testing.js';
-import { pythonsHere, runPython } from './pythonRun.testing.js';
+import { pythonsHere, runCommand } from '../commandRun.testing.js';
 import { Unittest } from './unittest.js';
 
 const temporary = new TemporaryFolders();
@@ -114,7 +114,7 @@ const pythons = await pythonsHere();
 
 describe.skipIf(pythons.length === 0 || process.platform !== 'linux')('with unittest, no test passes by', () => {
   const passed = async (files: Files) => {
-    const { results } = await runPython(temporary, { ...project, ...files }, (tree) =>
+    const { results } = await runCommand(temporary, { ...project, ...files }, (tree) =>
       new Unittest(pythons[0]).detect(tree),
     );
     return results?.filter(({ status }) => status === 'passed').map(({ name }) => name) ?? [];

@@ -1,12 +1,12 @@
-/** For tests only: a runner's command with a real Python, without a sandbox around it. */
+/** For tests only: a runner's command with the real tool, without a sandbox around it. */
 import { spawn } from 'node:child_process';
 import { access, readdir, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { writeFiles, type Files, type TemporaryFolders } from '../../fixtureRepository.testing.js';
-import { findToolchain } from '../../sandbox/toolchain.js';
-import { keyName } from '../resultsProof.js';
-import type { DetectedRunner, TestResult } from '../testRunner.js';
+import { writeFiles, type Files, type TemporaryFolders } from '../fixtureRepository.testing.js';
+import { findToolchain } from '../sandbox/toolchain.js';
+import { keyName } from './resultsProof.js';
+import type { DetectedRunner, TestResult } from './testRunner.js';
 
 /** The Pythons of this machine that the launchers can run in: the one on PATH first, then pyenv's, the newest of each minor version. */
 export async function pythonsHere(): Promise<string[]> {
@@ -27,25 +27,34 @@ export async function pythonsHere(): Promise<string[]> {
   return found.flat();
 }
 
-export interface PythonRun {
+export interface CommandRun {
   /** Null where there were no complete results. */
   readonly results: readonly TestResult[] | null;
   readonly exitCode: number | null;
 }
 
 /** Runs all that `detect` finds in a tree of these files; what was printed is thrown away. */
-export async function runPython(
+export async function runCommand(
   temporary: TemporaryFolders,
   files: Files,
   detect: (tree: string) => Promise<readonly DetectedRunner[]>,
-): Promise<PythonRun> {
+): Promise<CommandRun> {
   const tree = await temporary.folder("a tree's folder");
   await writeFiles(tree, files);
-  const [detected] = await detect(tree);
+  return runIn(temporary, tree, (await detect(tree))[0]);
+}
+
+/** Runs these test files of a tree that lies there already; all of them where none is given. */
+export async function runIn(
+  temporary: TemporaryFolders,
+  tree: string,
+  detected: DetectedRunner,
+  files: readonly string[] = [],
+): Promise<CommandRun> {
   const results = await temporary.folder();
   const key = 'c0ffee';
   await writeFile(path.join(results, keyName), key);
-  const { argv, env } = detected.runner.command(detected, [], results);
+  const { argv, env } = detected.runner.command(detected, files, results);
   const environment = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', PYTHONDONTWRITEBYTECODE: '1', ...env };
   const child = spawn(argv[0], argv.slice(1), {
     cwd: path.join(tree, detected.root),
@@ -60,7 +69,7 @@ export async function runPython(
 }
 
 /** A line a test: its status, its id and why it failed. */
-export const summary = ({ results }: PythonRun) =>
+export const summary = ({ results }: CommandRun) =>
   results?.map(({ id, status, message }) =>
     [`${status} ${id}`, ...message.split('\n')].filter((row) => row !== '').join('\n  '),
   );
