@@ -17,7 +17,7 @@ const scripts = ['build.gradle', 'build.gradle.kts'];
 
 /** Gradle takes every class for a test in which it finds one. */
 const testMark =
-  /@(Test|ParameterizedTest|TestFactory|TestTemplate|RepeatedTest|Property|RunWith|Theory)\b|\b(extends|:)\s*(Specification|TestCase|\w+Spec)\b/;
+  /@(?:[\w.]+\.)?(Test|ParameterizedTest|TestFactory|TestTemplate|RepeatedTest|Property|RunWith|Theory)\b|(?:\bextends|:)\s*(Specification|TestCase|\w+Spec)\b/;
 
 /** The builds of a tree that have tests. `files`: all of the tree. */
 export async function gradleBuilds(tree: string, files: readonly string[]): Promise<GradleBuild[]> {

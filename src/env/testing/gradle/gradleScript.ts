@@ -51,8 +51,9 @@ def shadowed = { Test task ->
 def describe = { error ->
   if (error == null) return [error: '', message: '', stack: []]
   def stack = []
-  def at = error
-  for (int depth = 0; at != null && depth < 5; depth++, at = at.cause.is(at) ? null : at.cause) {
+  def causes = [error]
+  while (causes.size() < 5 && causes.last().cause != null && !causes.contains(causes.last().cause)) causes << causes.last().cause
+  causes.eachWithIndex { at, depth ->
     if (depth > 0) stack << 'Caused by ' + at
     at.stackTrace.take(200).each { stack << [it.className, it.fileName, it.lineNumber].join('\t') }
   }
@@ -64,6 +65,8 @@ def describe = { error ->
 }
 
 def watch = { Test task, List files ->
+  def module = task.project.projectDir.path
+  def own = task.path
   task.ignoreFailures = true
   task.forkEvery = 0
   task.maxParallelForks = 1
@@ -72,11 +75,11 @@ def watch = { Test task, List files ->
   task.outputs.upToDateWhen { false }
   task.setIncludes(files.collectMany { [classPath(it) + '.class', classPath(it) + '$*.class'] })
   task.doFirst {
-    begun << task.path
+    begun << own
     def found = shadowed(task)
     if (found) throw new GradleException(found + ' stands in for a class of the test framework.')
   }
-  task.doLast { ended << task.path }
+  task.doLast { ended << own }
   task.beforeTest { counts.began++ }
   task.afterTest { test, result ->
     counts.ended++
@@ -84,7 +87,7 @@ def watch = { Test task, List files ->
     def status = [SUCCESS: 'passed', FAILURE: 'failed', SKIPPED: 'skipped'][result.resultType.name()]
     def name = test.name.replaceAll('[(][)]$', '')
     lines << JsonOutput.toJson([kind: 'test', 'class': test.className ?: '', path: names + name, status: status,
-      module: task.project.projectDir.path] + describe(status == 'failed' ? result.exception : null))
+      module: module] + describe(status == 'failed' ? result.exception : null))
   }
 }
 
@@ -112,7 +115,11 @@ gradle.buildFinished { result ->
   if (begun != ended || counts.began != counts.ended) return
   if (result.failure) {
     def causes = []
-    for (def at = result.failure; at != null && causes.size() < 10; at = at.cause) causes << at.message
+    def at = result.failure
+    while (at != null && causes.size() < 10) {
+      causes << at.message
+      at = at.cause
+    }
     def message = (words + causes).join('\n').take(8000)
     filesOf.each { path, files ->
       if (!ended.contains((path == ':' ? '' : path) + ':test'))
