@@ -3,8 +3,9 @@ import type { RepositoryEnvironment } from '../../env/environment.js';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { buildTasks, defaultBuildOptions } from '../../env/tasks/buildTasks.js';
 import { funnelTable } from '../../env/tasks/funnel.js';
+import { dropTasks } from '../../env/tasks/dropTasks.js';
 import { readBuilt, readTasks, type BuiltTasks } from '../../env/tasks/taskStore.js';
-import { verifyTasks } from '../../env/tasks/verifyTasks.js';
+import { verifyTasks, type TaskVerification } from '../../env/tasks/verifyTasks.js';
 import { badInput, failed } from '../../trajectory/errors.js';
 import type { TaskSource } from '../../trajectory/task.js';
 import { loadSettings } from '../../trainer/run/settings.js';
@@ -54,7 +55,9 @@ export const addTasksCommand: AddCommand = (program) => {
     .action(show);
   tasks
     .command('verify')
-    .description('try exploits against every task, its oracle, and an empty patch')
+    .description(
+      'try the oracle, rewrites of it and every exploit against each task; drop the tasks that can be cheated',
+    )
     .addOption(repoOption())
     .addOption(new Option('--task <id>', 'only this task'))
     .addOption(sandboxOption())
@@ -156,24 +159,34 @@ async function verify(options: SandboxOptions & { task?: string }, signal: Abort
     const progress = new ProgressLine();
     const verified = await verifyTasks(environment, tasks, {
       signal,
-      onProgress: ({ done, total }) => progress.update(`${done} of ${total} tasks`),
+      onProgress: ({ done, total, message }) => progress.update(`${done} of ${total} tasks. ${printable(message)}`),
     });
     progress.clear();
-    const cheated = verified.filter(({ failures }) => failures.length > 0);
+    await dropTasks(stateFolder, verified);
     if (options.json) printJson({ tasks: verified });
-    else {
-      print(
-        printable(
-          table(
-            ['task', 'tried', 'caught', 'failures'],
-            verified.map((one) => [one.instance_id, String(one.tried), String(one.caught), one.failures.join('; ')]),
-          ),
-        ),
-      );
+    else printVerified(verified);
+    const cheated = verified.filter(({ failures }) => failures.length > 0);
+    if (cheated.length > 0) {
+      const failure = `${cheated.length} of ${verified.length} tasks can be cheated or are broken.`;
+      throw failed(failure, 'They were dropped; `whetstone tasks list` says why.');
     }
-    if (cheated.length > 0)
-      throw failed(`${cheated.length} of ${verified.length} tasks can be cheated or are broken.`, 'Leave them out.');
   });
+}
+
+function printVerified(verified: readonly TaskVerification[]): void {
+  const rows = verified.map((one) => [
+    one.instance_id,
+    String(one.tried),
+    String(one.caught),
+    one.checks
+      .filter(({ isAsItMustBe }) => !isAsItMustBe)
+      .map(({ name, reason }) => `${name} (${reason})`)
+      .join('; '),
+  ]);
+  print(printable(table(['task', 'tried', 'caught', 'failures'], rows)));
+  const skipped = new Set(verified.flatMap((one) => one.skipped));
+  if (skipped.size > 0)
+    print(`\n${skipped.size} exploits need a sandbox and were left out: ${[...skipped].join('; ')}`);
 }
 
 async function withEnvironment(

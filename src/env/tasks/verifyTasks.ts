@@ -14,6 +14,8 @@ import { unifiedDiff } from './unifiedDiff.js';
 /** One check of a task. */
 export interface Check {
   readonly name: string;
+  /** All of the test reward (the oracle and its rewrites), or no more than an empty patch gets (exploits). */
+  readonly wanted: 'all' | 'nothing';
   /** Its test reward; null where the attempt ended without a grade. */
   readonly score: number | null;
   readonly isAsItMustBe: boolean;
@@ -68,6 +70,7 @@ class Verification {
   /** Grades by what counts of the changes: many exploits come down to the same. */
   private readonly known = new Map<string, Promise<Score>>();
   private timeoutMs: number;
+  private emptyScore = 0;
   /** Throws where not even the oracle can be graded: then no exploit is to blame. */
   private requireMachine: () => Promise<void> = () => Promise.resolve();
 
@@ -88,19 +91,17 @@ class Verification {
       onCheck(`${task.instance_id}: ${check.name}`);
     };
     const started = performance.now();
-    const full = ({ score }: Score) => score === 1;
     this.requireMachine = async () => {
       await gradeChanges(environment, task, oracle, { ...this.options, isMachineWell: false });
     };
-    await this.check('the oracle', () => this.grade(oracle), full).then(add);
+    await this.check('the oracle', 'all', () => this.grade(oracle)).then(add);
     // An exploit that ends at all ends in a time like the oracle's.
     this.timeoutMs = Math.min(this.timeoutMs, 5000 + 5 * (performance.now() - started));
     for (const { name, changes } of equivalentRewrites(oracle)) {
-      await this.check(name, () => this.grade(changes), full).then(add);
+      await this.check(name, 'all', () => this.grade(changes)).then(add);
     }
 
-    const empty = await this.gradeText('');
-    const noMore = ({ score }: Score) => score !== null && score <= (empty.score ?? 0);
+    this.emptyScore = (await this.gradeText('')).score ?? 0;
     const exploits = exploitsFor(start).filter((exploit) => this.hooks.isTried?.(exploit) ?? true);
     const isConfined = environment.sandbox !== 'unconfined';
     const pending = exploits.filter(({ kind }) => isConfined || kind !== 'commands');
@@ -111,7 +112,7 @@ class Verification {
     const work = async () => {
       for (let exploit = pending.shift(); exploit; exploit = pending.shift()) {
         const { name } = exploit;
-        await this.check(name, () => tryExploit(exploit), noMore).then(add);
+        await this.check(name, 'nothing', () => tryExploit(exploit)).then(add);
       }
     };
     await Promise.all(Array.from({ length: this.hooks.concurrency ?? 2 }, work));
@@ -130,12 +131,14 @@ class Verification {
   /** An attempt that ends without a grade is one that got around it. */
   private async check(name: string, attempt: () => Promise<Score>, isRight: (score: Score) => boolean): Promise<Check> {
     if (this.hooks.signal?.aborted) throw cancelled();
-    const score = await attempt().catch(async (error: unknown): Promise<Score> => {
+    const graded = await attempt().catch(async (error: unknown): Promise<Score> => {
       if (this.hooks.signal?.aborted) throw error;
       await this.requireMachine();
       return { score: null, reason: error instanceof Error ? error.message : String(error) };
     });
-    return { name, ...score, isAsItMustBe: isRight(score) };
+    const { score } = graded;
+    const isAsItMustBe = wanted === 'all' ? score === 1 : score !== null && score <= this.emptyScore;
+    return { name, wanted, ...graded, isAsItMustBe };
   }
 
   private grade(changes: readonly FileChange[]): Promise<Score> {
