@@ -1,4 +1,5 @@
 import type { Quarantine } from './quarantine.js';
+import type { TreePaths } from './treePaths.js';
 
 /** What trying a candidate is told. */
 export interface AttemptSettings {
@@ -9,6 +10,9 @@ export interface AttemptSettings {
   readonly gradingMs: number;
   /** For one run of the tests. */
   readonly timeoutMs: number;
+  readonly paths: TreePaths;
+  /** Is this a source whose change would not be what the tests load? */
+  readonly isOutOfReach: (path: string) => boolean;
   /** Learns which tests waver. */
   readonly quarantine: Quarantine;
   readonly signal?: AbortSignal;

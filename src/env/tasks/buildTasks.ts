@@ -4,6 +4,8 @@ import type { Funnel, TaskSource } from '../../trajectory/task.js';
 import type { RepositoryEnvironment } from '../environment.js';
 import type { Attempt, AttemptResult, TaskDraft } from './attempt.js';
 import { measureBaseline } from './baseline.js';
+import { provenReach } from './canary/canaryStore.js';
+import { isOutOfReach, outOfReach, proveReach } from './canary/proveReach.js';
 import { countFunnel } from './funnel.js';
 import { historyAttempts } from './historyAttempts.js';
 import { injectionAttempts } from './injectionAttempts.js';
@@ -11,6 +13,7 @@ import { Quarantine } from './quarantine.js';
 import { searchTasks } from './search.js';
 import { splitTasks } from './split.js';
 import { numbered, toTask } from './taskRecord.js';
+import { treePaths } from './treePaths.js';
 import { readBuilt, writeTasks, type BuiltTasks } from './taskStore.js';
 
 export interface BuildOptions {
@@ -85,8 +88,19 @@ export async function buildTasks(
   const baseline = await measureBaseline(environment, { times, timeoutMs: testTimeoutMs, concurrency, signal });
   const quarantine = new Quarantine();
   quarantine.noteSound(baseline.flaky);
+  const paths = await treePaths(environment);
+  report({ kept: 0, tried: 0, message: 'Proving that a change reaches the tests' });
+  const reach = await provenReach(environment, () =>
+    proveReach(environment, baseline, paths, {
+      timeoutMs: Math.min(testTimeoutMs, 10_000 + 2 * baseline.durationMs),
+      signal,
+    }),
+  );
+  if (reach.length > 0 && !reach.some(({ reaches }) => reaches)) throw outOfReach(reach);
   const settings = {
     ...options,
+    paths,
+    isOutOfReach: (path: string) => isOutOfReach(reach, path),
     // A tree of the past may be slower, but one that takes many times as long hangs.
     timeoutMs: Math.min(testTimeoutMs, 10_000 + 5 * baseline.durationMs),
     quarantine,
@@ -133,7 +147,8 @@ export async function buildTasks(
     const split = sides.get(draft) ?? null;
     return split === null ? [] : [toTask(environment, draft, id, split)];
   });
-  const notes = [...baseline.leftOut, ...(note === null ? [] : [note])];
+  const unreached = reach.flatMap(({ reason }) => (reason === null ? [] : [reason]));
+  const notes = [...baseline.leftOut, ...unreached, ...(note === null ? [] : [note])];
   const built = { tasks, funnel: countOf(settled, options), quarantined: quarantine.names, notes };
   await writeTasks(environment.stateFolder, key, built);
   return built;

@@ -31,6 +31,10 @@ export async function* historyAttempts(
       continue;
     }
     const { candidate } = considered;
+    if (candidate.sourceFiles.every(settings.isOutOfReach)) {
+      yield skippedAttempt('history', 'its package does not reach the tests');
+      continue;
+    }
     yield {
       title: `commit ${candidate.commit.slice(0, 8)}`,
       run: () => tryCommit(environment, baseline, candidate, settings),

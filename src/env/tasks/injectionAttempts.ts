@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryEnvironment } from '../environment.js';
-import { splitNul } from '../repo/gitOutput.js';
 import { applyUnifiedDiff } from '../reward/unifiedPatch.js';
 import { skippedAttempt, type Attempt, type AttemptResult } from './attempt.js';
 import type { AttemptSettings } from './attemptSettings.js';
@@ -9,7 +8,7 @@ import type { Baseline } from './baseline.js';
 import { bugCandidates, type BugCandidate, type SourceFile } from './injection/candidates.js';
 import { OPERATORS } from './injection/operators/index.js';
 import { seededOrder } from './seededOrder.js';
-import { isSourcePath, isTestPath, isWrittenByHand } from './sourceFiles.js';
+import { isWrittenByHand } from './sourceFiles.js';
 import { injectionStatement } from './statement.js';
 import { SoundRuns } from './soundRuns.js';
 import { TestSelector } from './selection/testSelector.js';
@@ -34,14 +33,17 @@ export async function* injectionAttempts(
   const { baseTree } = environment;
   const tree = await environment.openWorkspaceFromTree(baseTree, '');
   try {
-    const paths = await treePaths(environment);
-    const sources = await readSources(environment, tree.root, paths, settings.seed);
-    const selector = await TestSelector.of(tree.root, paths, baseline, settings.gradingMs);
+    const sources = await readSources(tree.root, settings);
+    const selector = await TestSelector.of(tree.root, settings.paths.all, baseline, settings.gradingMs);
     const shared = { date: await commitDate(environment), soundRuns: new SoundRuns(environment, baseline, settings) };
     const selected = new Map<string, readonly string[]>();
     const reach = new Reach();
     for (const candidate of bugCandidates(sources, OPERATORS, settings.seed)) {
-      const { path } = candidate;
+      const { path, before, after } = candidate;
+      if (environment.suites.restoreTests(path, before, after) !== after) {
+        yield skippedAttempt(path, 'in code of the tests');
+        continue;
+      }
       if (reach.isOut(candidate)) {
         yield skippedAttempt(path, 'in code that the tests do not reach');
         continue;
@@ -121,18 +123,9 @@ async function leadsTo(patch: string, path: string, before: string, after: strin
   return changes.length === 1 && changes[0].path === path && changes[0].after === after;
 }
 
-const treePaths = async ({ repository, baseTree }: RepositoryEnvironment) =>
-  splitNul(await repository.git(['ls-tree', '-r', '-z', '--name-only', baseTree]));
-
-async function readSources(
-  { suites }: RepositoryEnvironment,
-  root: string,
-  names: readonly string[],
-  seed: number,
-): Promise<SourceFile[]> {
-  const isOwn = (path: string) => isSourcePath(path) && !isTestPath(path) && !suites.isTestFile(path);
-  const paths = names.filter((path) => isOwn(path) && !suites.testFiles.includes(path));
-  const chosen = seededOrder(paths, seed, (path) => path).slice(0, MAX_SOURCE_FILES);
+async function readSources(root: string, { paths, isOutOfReach, seed }: AttemptSettings): Promise<SourceFile[]> {
+  const within = paths.sources.filter((path) => !isOutOfReach(path));
+  const chosen = seededOrder(within, seed, (path) => path).slice(0, MAX_SOURCE_FILES);
   const files = await Promise.all(chosen.map((path) => readSource(root, path)));
   return files.filter((file) => file !== null);
 }

@@ -39,6 +39,16 @@ export class ImportGraph {
     return new ImportGraph(importers, new Set(testFiles));
   }
 
+  /** Does a test load this file, itself or through others? */
+  isLoaded(path: string): boolean {
+    return this.importers.has(path);
+  }
+
+  /** The files below a folder (`.` for all) that tests load. */
+  loadedBelow(folder: string): string[] {
+    return [...this.importers.keys()].filter((path) => folder === '.' || path.startsWith(`${folder}/`)).sort();
+  }
+
   /** Test files that load one of the paths, themselves or through others, with the number of steps; nearest first. */
   testsReaching(paths: readonly string[]): ReadonlyMap<string, number> {
     const steps = new Map<string, number>();
