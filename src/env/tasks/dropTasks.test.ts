@@ -31,8 +31,10 @@ describe('tasks that failed their verification', () => {
     const counts = { found: 5, skipped: {}, invalid: { 'no test notices': 1 }, flaky: 0, kept: 4 };
     await writeTasks(stateFolder, 'key', {
       tasks: [
-        ...['cheated', 'sound', 'broken'].map((instance_id) => makeTask({ instance_id })),
-        makeTask({ instance_id: 'old' }, { source: 'history' }),
+        ...['cheated', 'sound', 'broken'].map((instance_id) =>
+          makeTask({ instance_id, FAIL_TO_PASS: ['a'], PASS_TO_PASS: ['b'] }),
+        ),
+        makeTask({ instance_id: 'old', FAIL_TO_PASS: ['a'], PASS_TO_PASS: ['b'] }, { source: 'history' }),
       ],
       funnel: {
         ...counts,

@@ -129,7 +129,7 @@ class Verification {
   }
 
   /** An attempt that ends without a grade is one that got around it. */
-  private async check(name: string, attempt: () => Promise<Score>, isRight: (score: Score) => boolean): Promise<Check> {
+  private async check(name: string, wanted: Check['wanted'], attempt: () => Promise<Score>): Promise<Check> {
     if (this.hooks.signal?.aborted) throw cancelled();
     const graded = await attempt().catch(async (error: unknown): Promise<Score> => {
       if (this.hooks.signal?.aborted) throw error;
