@@ -26,6 +26,7 @@ describe('settings', () => {
     [{ reward: { tests: 0.1, similarity: 1 } }, /the weight of the tests must be at least half/],
     [{ groupSize: 1 }, /setting `groupSize`/],
     [{ reward: { grace: 1 } }, /setting `reward\.grace`: there is no such setting/],
+    [{ runners: [{ name: 'own' }] }, /whetstone\.config\.json: `runners\[0\]\.command`: /],
     [{ sandbox: 'unconfined' }, /may not choose `unconfined` for itself/],
     ['{ "steps": 3', /not a JSON object/],
     ['[]', /not a JSON object/],
@@ -35,6 +36,12 @@ describe('settings', () => {
       kind: 'bad-input',
       message: expect.stringMatching(message) as string,
     });
+  });
+
+  it('leave the runners of the tests to the environment', async () => {
+    const runner = { name: 'own', command: ['x'], testFiles: ['t'], results: { format: 'tap', stdout: true } };
+    write({ steps: 3, runners: [runner] });
+    expect(await loadSettings(root)).toEqual(settingsSchema.parse({ steps: 3 }));
   });
 
   it('name the flag that is wrong', async () => {
@@ -53,8 +60,9 @@ describe('settings', () => {
 
   it('explain every key in the JSON schema', () => {
     const { properties } = settingsJsonSchema() as { properties: Record<string, { description?: string }> };
-    expect(Object.keys(properties).sort()).toEqual(['$schema', ...Object.keys(settingsSchema.shape)].sort());
-    for (const key of Object.keys(settingsSchema.shape)) expect(properties[key].description).toMatch(/\.$/);
+    expect(Object.keys(properties).sort()).toEqual(['$schema', 'runners', ...Object.keys(settingsSchema.shape)].sort());
+    for (const key of ['runners', ...Object.keys(settingsSchema.shape)])
+      expect(properties[key].description).toMatch(/\.$/);
   });
 
   it('have the JSON schema that editors are given (renew it with `vitest run -u`)', async () => {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { sandboxChoiceSchema } from '../../env/sandbox/sandboxChoice.js';
+import { parseRunners, runnersSchema } from '../../env/testing/configured/runnersConfig.js';
 import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
@@ -126,11 +127,13 @@ export const settingsFileName = 'whetstone.config.json';
 /** JSON schema of `whetstone.config.json`, for editors. */
 export function settingsJsonSchema(): object {
   const schema = z.toJSONSchema(settingsSchema, { io: 'input', target: 'draft-7' });
+  // What the tests run with is no setting of a run; the environment reads it from the same file.
+  const others = z.toJSONSchema(z.object({ runners: runnersSchema }), { io: 'input', target: 'draft-7' });
   // A settings file may name its schema.
   return {
     ...schema,
     title: 'Settings of Whetstone',
-    properties: { $schema: { type: 'string' }, ...schema.properties },
+    properties: { $schema: { type: 'string' }, ...schema.properties, ...others.properties },
   };
 }
 
@@ -146,6 +149,8 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
   });
   const fromFile = parseObject(text, file);
   delete fromFile.$schema;
+  if (fromFile.runners !== undefined) parseRunners(fromFile.runners);
+  delete fromFile.runners;
   if (check(fromFile, `${settingsFileName}: `).sandbox === 'unconfined') {
     // The file comes with the repository, which may come from a stranger.
     throw badInput(
