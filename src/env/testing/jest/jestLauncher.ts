@@ -143,7 +143,14 @@ function start(program, chosen, secrets, cache) {
   });
 }
 
-/** All results of some files; undefined where Jest could not start. */
+/** The last line above a stack that names an error: what came before says only where it came to light. */
+function reasonOf(stderr) {
+  const [beforeStack] = stderr.split(/\n\s+at /);
+  const errors = beforeStack.split('\n').filter((line) => /\b(\w*Error|●)/.test(line));
+  return (errors.pop() ?? beforeStack).trim().slice(0, 400);
+}
+
+/** All results of some files. Throws where Jest could not start. */
 async function runFiles(program, chosen) {
   const found = [];
   for (let left = chosen; left.length > 0; ) {
@@ -155,7 +162,8 @@ async function runFiles(program, chosen) {
     for (const parts of finished.values()) for (const lines of parts) found.push(...lines.split('\n').filter((line) => line !== ''));
     const isFinished = (file) => finished.has(path.resolve(file));
     const culprit = left.find((file) => started === path.resolve(file) && !isFinished(file));
-    if (culprit === undefined) return code === 0 || finished.size > 0 ? found : undefined;
+    if (culprit === undefined && code !== 0 && finished.size === 0) throw new Error(reasonOf(stderr));
+    if (culprit === undefined) return found;
     const ending = code === null ? 'the process was ended by ' + signal : 'the process ended with exit code ' + code;
     const entryFile = path.resolve(culprit);
     const error = { message: ending + ' before its results were complete' };
@@ -181,14 +189,19 @@ async function main() {
   if (!program) throw new Error('Jest is not installed.');
   const groups = Array.from({ length: inOneProcess ? 1 : Math.min(files.length, maxProcesses) }, () => []);
   files.forEach((file, index) => groups[index % groups.length].push(file));
-  const found = groups.map(() => undefined);
+  const found = groups.map(() => []);
   let next = 0;
+  let problem;
   const work = async () => {
-    for (let at = next++; at < groups.length; at = next++) found[at] = await runFiles(program.file, groups[at]);
+    try {
+      for (let at = next++; at < groups.length && !problem; at = next++) found[at] = await runFiles(program.file, groups[at]);
+    } catch (error) {
+      problem = error;
+    }
   };
   await Promise.all(Array.from({ length: Math.min(groups.length, Math.max(1, availableParallelism() - 1)) }, work));
   process.exitCode = 1;
-  if (found.includes(undefined)) return;
+  if (problem) return process.stderr.write('\nJest did not start: ' + problem.message + '\n');
   const lines = inOrder(found.flat());
   const start = JSON.stringify({ kind: 'start', cwd: process.cwd(), node: process.version, jest: program.version });
   const text = [start, ...lines].map((line) => line + '\n').join('');
