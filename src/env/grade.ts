@@ -1,7 +1,7 @@
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
 import type { Grade, TestStatus } from '../trajectory/grade.js';
 import type { Task } from '../trajectory/task.js';
-import { countedChanges } from './countedChanges.js';
+import { countedChanges, ungradable } from './countedChanges.js';
 import type { Environment } from './environment.js';
 import { compose, defaultWeights, type RewardWeights } from './reward/composite.js';
 import { formatReward, type FormatCounters } from './reward/formatReward.js';
@@ -35,14 +35,18 @@ export async function gradeChanges(
   options: GradeOptions,
 ): Promise<Grade> {
   const counted = countedChanges(environment, task, changes);
+  const refused = ungradable(environment, counted);
   const workspace = await environment.openWorkspace(task, counted);
   try {
     const oracle = countedChanges(environment, task, await oracleChanges(workspace, task, counted));
     const similarity = changesSimilarity(counted, oracle);
-    const statuses =
+    const trouble =
       counted.length === 0
-        ? { tests: testsOfStartTree(task), trouble: 'nothing was changed' }
-        : await runGradedTests(environment, workspace, task, options);
+        ? 'nothing was changed'
+        : refused && `${refused} changes how it is tested, or does not parse`;
+    const statuses = trouble
+      ? { tests: testsOfStartTree(task), trouble }
+      : await runGradedTests(environment, workspace, task, options);
     return assemble(task, statuses, similarity, options);
   } finally {
     await workspace.dispose();

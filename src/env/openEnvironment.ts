@@ -49,9 +49,9 @@ export async function openEnvironment(options: OpenOptions): Promise<RepositoryE
     const baseTree = await repository.captureDirtyTree(signal);
     const dependencies = await repository.dependencyFolders();
     const templates = new Templates(repository, janitor);
-    const { node, go, java } = toolchain;
+    const { node, go, cargo, java } = toolchain;
     const python = await pythonFor(repository, dependencies, toolchain);
-    const programs = { node, python, go, maven: java?.maven ?? null };
+    const programs = { node, python, go, cargo, maven: java?.maven ?? null };
     const suites = await detectSuites(await templates.get(baseTree, '', signal), programs, toolchain.launcher);
     const environment = new OpenedEnvironment(repository, janitor, sandbox, suites, baseTree, templates, dependencies);
     await environment.leaveOutUnusable(signal).catch(async (error: unknown) => {

@@ -6,7 +6,7 @@ import { keyVariable } from './resultsProof.js';
  * anywhere, and no name twice), and loads nothing of the repository.
  * - `takeKey()` takes the run's key away before anything else is started; `writeProven(file, document, key)` writes a line
  *   of JSON and a line with its HMAC.
- * - `start(command, args, {cwd, env, secret, echo})` gives the end of a process, its output and, where it was given a
+ * - `start(command, args, {cwd, env, secret, echo, whole})` gives the end of a process, its output (its start, or the whole) and, where it was given a
  *   secret, what it answered over the socket that is its file descriptor 3, as latin1. Nothing of it runs on.
  * - `built(program)` notes what a program holds; `check(program)` fails where it holds something else.
  */
@@ -46,7 +46,7 @@ const ask = (program, args) =>
     execFile(program, args, { maxBuffer: 256 * 1024 * 1024 }, (error, stdout) => (error ? reject(error) : resolve(stdout)));
   });
 
-function start(command, args, { cwd, env, secret, echo = true }) {
+function start(command, args, { cwd, env, secret, echo = true, whole = false }) {
   const child = spawn('/bin/sh', ['-c', 'exec "$@" 2>&1', 'sh', command, ...args], {
     cwd,
     env: { ...process.env, ...env, PWD: cwd, ...(secret && { ${channelVariable}: '3' }) },
@@ -57,7 +57,7 @@ function start(command, args, { cwd, env, secret, echo = true }) {
   let message = '';
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     if (echo) process.stdout.write(chunk);
-    if (output.length < keptOutput) output += chunk;
+    if (whole || output.length < keptOutput) output += chunk;
   });
   const channel = child.stdio[3];
   if (channel) {

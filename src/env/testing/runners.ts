@@ -1,4 +1,5 @@
 import type { Launcher } from '../sandbox/toolchain.js';
+import { CargoTest } from './cargoTest/cargoTest.js';
 import { GoTest } from './goTest/goTest.js';
 import { Maven } from './maven/maven.js';
 import { Jest } from './jest/jest.js';
@@ -14,6 +15,7 @@ export interface Programs {
   readonly node: string | null;
   readonly python: string | null;
   readonly go: string | null;
+  readonly cargo: string | null;
   readonly maven: string | null;
 }
 
@@ -73,6 +75,12 @@ export const runnerKinds: readonly RunnerKind[] = [
     create: (go, launcher) => new GoTest(go, launcher),
   },
   {
+    name: 'cargo test',
+    program: 'cargo',
+    install: 'Put Cargo and rustc on PATH (rustup.rs).',
+    create: (cargo, launcher) => new CargoTest(cargo, launcher),
+  },
+  {
     name: 'maven',
     program: 'maven',
     install: 'Put Maven 3 and a JDK on PATH.',
@@ -85,5 +93,6 @@ export const programNames: Readonly<Record<keyof Programs, string>> = {
   node: 'Node',
   python: 'Python',
   go: 'Go',
+  cargo: 'Cargo',
   maven: 'Maven',
 };

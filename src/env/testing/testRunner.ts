@@ -56,6 +56,11 @@ export interface TestRunner {
   detect(tree: string): Promise<readonly DetectedRunner[]>;
   /** Is this path (relative to the tree) a test or a file that configures tests, which the policy may not change? */
   isTestFile(path: string): boolean;
+  /**
+   * Where tests may lie in the sources themselves: the changed text of a file with the original's tests in it, the same
+   * text where the change is in no test. Null where it cannot be graded: it does not parse, or tries to change how it is tested.
+   */
+  restoreTests?(path: string, original: string, changed: string): string | null;
   /** The command that runs `files` (all of the detected ones where empty) and writes results under `resultsFolder`. */
   command(
     detected: DetectedRunner,

@@ -48,6 +48,21 @@ export class TestSuites {
     return this.parts.some(({ runner }) => runner.isTestFile(name));
   }
 
+  /** Is this a test file that holds sources too, which the policy may change? */
+  isMixed(name: string): boolean {
+    const isIts = ({ runner, testFiles }: DetectedRunner) => runner.restoreTests && testFiles.includes(name);
+    return this.parts.some(isIts) && !this.isTestFile(name);
+  }
+
+  /** The changed text of a source with the original's tests in it; null where it cannot be graded. */
+  restoreTests(name: string, original: string, changed: string): string | null {
+    let text: string | null = changed;
+    for (const restore of new Set(this.parts.map(({ runner }) => runner.restoreTests))) {
+      if (restore && text !== null) text = restore(name, original, text);
+    }
+    return text;
+  }
+
   /** The files by the runner that runs them: the one that found them, else the first that takes them for its tests. */
   select(files: readonly string[]): Selection[] {
     const owner = (file: string) =>
