@@ -29,7 +29,9 @@ interface BuildCommandOptions extends SandboxOptions {
   readonly limit: number;
   readonly seed: number;
   readonly runs: number;
+  readonly commits: number;
   readonly maxSeconds?: number;
+  readonly testSeconds: number;
 }
 
 export const addTasksCommand: AddCommand = (program) => {
@@ -42,6 +44,13 @@ export const addTasksCommand: AddCommand = (program) => {
     .option('--limit <n>', 'tasks wanted at most', countFromOne, defaultBuildOptions.limit)
     .option('--seed <n>', 'the choice of candidates is derived from this', wholeNumber, defaultBuildOptions.seed)
     .option('--runs <n>', "how often each tree's tests are run", countFromOne, defaultBuildOptions.validationRuns)
+    .option('--commits <n>', 'commits of the history looked at', countFromOne, defaultBuildOptions.historyLimit)
+    .option(
+      '--test-seconds <n>',
+      'for one run of all tests; of a suite that takes longer, the test files that end in time are used',
+      countFromOne,
+      defaultBuildOptions.testTimeoutMs / 1000,
+    )
     .option('--max-seconds <n>', 'end the search after this time with what was found', wholeNumber)
     .addOption(sandboxOption())
     .addOption(jsonOption())
@@ -78,6 +87,8 @@ async function build(options: BuildCommandOptions, signal: AbortSignal): Promise
           limit: options.limit,
           seed: options.seed,
           validationRuns: options.runs,
+          historyLimit: options.commits,
+          testTimeoutMs: 1000 * options.testSeconds,
           maxSeconds: options.maxSeconds ?? null,
         },
         {

@@ -48,6 +48,22 @@ describe('measureBaseline', () => {
     expect((await measureBaseline(workspaces.environment(), settings)).reports).toHaveLength(1);
   });
 
+  it('uses the test files that end in time where the whole suite does not', async () => {
+    const testFiles = ['a.test.js', 'b.test.js', 'c.test.js'];
+    const ofFile = (files: readonly string[]): TestReport => {
+      const hangs = files.includes('b.test.js');
+      const results = hangs ? [] : files.map((file) => ({ ...reportOf({ [file]: 'passed' }).results[0], file }));
+      return { ...reportOf({}), results, outcome: hangs ? 'timed-out' : 'completed' };
+    };
+    const environment = new ScriptedWorkspaces(ofFile).environment(testFiles);
+    const baseline = await measureBaseline(environment, settings);
+    expect(baseline.testFiles).toEqual(['a.test.js', 'c.test.js']);
+    expect(baseline.reports).toHaveLength(1);
+    expect(baseline.leftOut).toEqual([
+      'The tests did not end within 1 s, so 2 of 3 test files are used. Allow them more time with --test-seconds.',
+    ]);
+  });
+
   it('says which tests need a service', async () => {
     const mixed = reportOf({ a: 'passed', b: 'failed' }, 'completed', 'connect ECONNREFUSED ::1:6379');
     const baseline = await measureBaseline(new ScriptedWorkspaces([mixed, mixed]).environment(), settings);

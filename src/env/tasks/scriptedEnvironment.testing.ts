@@ -24,15 +24,17 @@ export function reportOf(
   };
 }
 
-/** Opens workspaces that give the reports one after the other, and counts those that are open. */
+type Reports = readonly TestReport[] | ((files: readonly string[]) => TestReport);
+
+/** Opens workspaces that give the reports one after the other (or by the files that are run), and counts those that are open. */
 export class ScriptedWorkspaces {
   opened = 0;
   open = 0;
 
-  constructor(private readonly reports: readonly TestReport[]) {}
+  constructor(private readonly reports: Reports) {}
 
   readonly next = (): Promise<Workspace> => {
-    const report = this.reports[this.opened];
+    const { reports, opened } = this;
     this.opened += 1;
     this.open += 1;
     return Promise.resolve({
@@ -40,7 +42,8 @@ export class ScriptedWorkspaces {
       mountPath: '/nowhere',
       sandbox: 'scripted',
       run: () => Promise.reject(new Error('internal: not scripted')),
-      runTests: () => Promise.resolve(report),
+      runTests: ({ files = [] } = {}) =>
+        Promise.resolve(typeof reports === 'function' ? reports(files) : reports[opened]),
       changes: () => Promise.resolve([]),
       dispose: () => {
         this.open -= 1;
@@ -49,14 +52,11 @@ export class ScriptedWorkspaces {
     });
   };
 
-  environment(): RepositoryEnvironment {
+  environment(testFiles: readonly string[] = ['test/a.test.js']): RepositoryEnvironment {
     const parts: Partial<RepositoryEnvironment> = {
       repoRoot: '/repository',
       baseTree: 'tree',
-      suites: new TestSuites(
-        [{ runner: { name: 'node:test' } as TestRunner, root: '.', testFiles: ['test/a.test.js'] }],
-        [],
-      ),
+      suites: new TestSuites([{ runner: { name: 'node:test' } as TestRunner, root: '.', testFiles }], []),
       openWorkspaceFromTree: this.next,
     };
     return parts as RepositoryEnvironment;
