@@ -75,8 +75,9 @@ export class Maven implements TestRunner {
         remedy: 'Put a JDK (8 or newer, with javac) and Maven 3 on PATH.',
       };
     }
-    // Skipped, the plugins still ask for all that they and the tests need.
-    const dry = ['-Dmaven.main.skip=true', '-Dmaven.test.skip=true'];
+    // Skipped, the plugins still ask for all that they and the tests need. One module of many tells enough.
+    const first = this.found?.build.modules.find(({ testFiles }) => testFiles.length > 0);
+    const dry = ['-Dmaven.main.skip=true', '-Dmaven.test.skip=true', ...this.modules(first?.testFiles ?? [])];
     const script = 'printf "<settings/>" > "$TMPDIR/settings.xml"; exec "$0" -s "$TMPDIR/settings.xml" "$@"';
     return {
       argv: ['/bin/sh', '-c', script, this.mvn, ...this.flags, ...dry, 'test'],
