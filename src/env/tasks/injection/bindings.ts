@@ -9,6 +9,8 @@ export interface Binding {
   /** Where a use may stand, as UTF-16 indexes. */
   readonly visibleFrom: number;
   readonly visibleTo: number;
+  /** Of the syntax node that it is declared for. */
+  readonly scope: number;
   /** As declared, or what the first value shows; null where neither tells. */
   readonly type: string | null;
 }
@@ -67,7 +69,7 @@ function findBindings(source: ParsedSource): Bindings {
   const typeOf: TypeOf = (node) => typeAt(source, bindings, node);
   for (const node of nodesOf(source, ...PARAMETER_TYPES, ...LOCAL_TYPES)) {
     const role = LOCAL_TYPES.includes(node.type) ? 'local' : 'parameter';
-    const scope = role === 'parameter' ? enclosing(node, isFunction) : enclosing(node, isScope);
+    const scope = role === 'parameter' ? ownerOf(node) : enclosing(node);
     if (scope === null) continue;
     for (const { name, type, value } of role === 'parameter' ? parameters(node) : locals(node)) {
       if (name.type !== 'identifier' || name.text === '_') continue;
@@ -77,6 +79,7 @@ function findBindings(source: ParsedSource): Bindings {
         role,
         visibleFrom: role === 'parameter' || isHead(node) ? name.endIndex : node.endIndex,
         visibleTo: scope.endIndex,
+        scope: scope.id,
         type: type !== null ? declaredType(type, source.language) : value === null ? null : typeOf(value),
       });
       bindings.set(name.text, sameName);
@@ -97,7 +100,7 @@ export function visibleAt(source: ParsedSource, node: SyntaxNode): Binding[] {
 
 /** The declaration that a binding's scope first sees: a later one of the same name may only assign (Go, Python). */
 export const firstInScope = (source: ParsedSource, binding: Binding) =>
-  (bindingsOf(source).get(binding.name) ?? []).find(({ visibleTo }) => visibleTo === binding.visibleTo) ?? binding;
+  (bindingsOf(source).get(binding.name) ?? []).find(({ scope }) => scope === binding.scope) ?? binding;
 
 function innermost(bindings: readonly Binding[], start: number, end: number): Binding | undefined {
   let found: Binding | undefined;
@@ -122,9 +125,16 @@ const isScope = (node: SyntaxNode) =>
 /** Declares for the block that follows it. */
 const isHead = (node: SyntaxNode) => isLoop(node) || node.type === 'range_clause';
 
-function enclosing(node: SyntaxNode, isWanted: (node: SyntaxNode) => boolean): SyntaxNode | null {
-  const scope = [node, ...ancestors(node)].find(isWanted);
+/** The scope of a local; null for what is declared outside of functions. */
+function enclosing(node: SyntaxNode): SyntaxNode | null {
+  const scope = [node, ...ancestors(node)].find(isScope);
   return scope === undefined || (!isFunction(scope) && !ancestors(scope).some(isFunction)) ? null : scope;
+}
+
+/** The function or `catch` of a parameter; null where it only describes a type. */
+function ownerOf(node: SyntaxNode): SyntaxNode | null {
+  const owner = [node, ...ancestors(node)].find(({ type }) => !type.includes('parameter'));
+  return owner !== undefined && (isFunction(owner) || owner.type === 'catch_clause') ? owner : null;
 }
 
 function parameters(node: SyntaxNode): Declared[] {

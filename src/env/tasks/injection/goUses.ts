@@ -13,8 +13,10 @@ interface Read extends Span {
   readonly of: Binding | string;
 }
 
-/** Go refuses a local variable or an import that nothing uses. Would the bug leave one behind? */
+/** Go refuses a local variable, an import or a label that nothing uses. Would the bug leave one behind? */
 export function leavesUnused(source: ParsedSource, site: BugSite): boolean {
+  const removed = source.text.slice(site.start, site.end);
+  if (JUMP.test(removed) && !JUMP.test(site.replacement)) return true;
   const { reads, byWhat } = readsOf(source);
   return between(reads, site).some(({ name, of }) => {
     if (mentions(site.replacement, name)) return false;
@@ -74,6 +76,8 @@ function isRead(node: SyntaxNode): boolean {
   if (holder === null || field(holder, 'left')?.id !== parent.id) return true;
   return field(holder, 'operator')?.text.length === 2;
 }
+
+const JUMP = /\b(break|continue|goto)[ \t]+\w/;
 
 const isInside = (read: Span, span: Span) => read.start >= span.start && read.end <= span.end;
 

@@ -13,7 +13,7 @@ const UNMOVABLE = new Set([
 ]);
 /** Their order makes no difference, or shows at once that it is wrong. */
 const INDIFFERENT =
-  /^([sS]wap|min|max|gcd|hypot|equals|equal|isinstance|issubclass|super|hasattr|getattr|log|print|println|Println|debug|warn|info|Sprintf|Errorf|Printf|format)$/;
+  /^([sS]wap|min|max|gcd|hypot|equals|equal|isinstance|issubclass|super|hasattr|getattr|log|print|println|Println|debug|warn|info|Sprintf|Errorf|Printf|format|asList|of|Set|union)$/;
 const LITERAL =
   /literal|^(number|integer|float|string|template_string|regex|object|array|list|dictionary|true|false|null|none|nil|undefined)$/;
 

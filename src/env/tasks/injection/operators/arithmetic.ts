@@ -62,8 +62,11 @@ export const operandSwap: BugOperator = {
       const [token] = operatorTokens(node);
       if (left === null || right === null || token === undefined || left.text === right.text) return [];
       // Rust owns the left side of a joined text.
-      const isPlain = !COMPOUND.has(left.type) && !COMPOUND.has(right.type);
-      const joins = token.text === '+' && isPlain && source.language !== 'rust' && joinsText(source, node);
+      const isPlain = ![left, right, node.parent].some((part) => part !== null && COMPOUND.has(part.type));
+      // A sentence's beginning is hardly taken for its end.
+      const isSentence = [left, right].some((side) => isText(side) && /\w \w/.test(side.text));
+      const joins =
+        token.text === '+' && isPlain && !isSentence && source.language !== 'rust' && joinsText(source, node);
       // `'%s' % x` is formatting; nobody writes `1 - n` for `n - 1`.
       const formats = token.text === '%' && isText(left);
       const isOdd = /^[\d.]+\w*$/.test(right.text);

@@ -17,6 +17,9 @@ const SWAPPED = {
 };
 const STEPS = { '++': '--', '--': '++' };
 
+/** In the head of a loop: the other way it never ends. */
+const isStep = (node: SyntaxNode) => /^for_(statement|clause)$/.test(node.parent?.type ?? '');
+
 /** Text is joined: the new part takes the place of the old ones. */
 function tableFor(source: ParsedSource, node: SyntaxNode): Readonly<Record<string, string>> {
   const left = field(node, 'left');
@@ -34,10 +37,12 @@ export const assignmentSwap: BugOperator = {
   name: 'assignment-swap',
   languages: ALL_LANGUAGES,
   sites(source) {
-    const assignments = nodesOf(source, ...AUGMENTED_TYPES).flatMap((node) => swapTokens(node, tableFor(source, node)));
+    const assignments = nodesOf(source, ...AUGMENTED_TYPES)
+      .filter((node) => !isStep(node))
+      .flatMap((node) => swapTokens(node, tableFor(source, node)));
     const steps = nodesOf(source, 'update_expression', 'inc_statement', 'dec_statement').flatMap((node) => {
       const token = node.children.find(({ type }) => Object.hasOwn(STEPS, type));
-      if (token === undefined || /^for_(statement|clause)$/.test(node.parent?.type ?? '')) return [];
+      if (token === undefined || isStep(node)) return [];
       const replacement = STEPS[token.text as keyof typeof STEPS];
       const description = `${token.text} becomes ${replacement}`;
       return [{ start: token.startIndex, end: token.endIndex, replacement, description }];

@@ -32,7 +32,7 @@ const SIBLINGS: Readonly<Record<Language, Siblings>> = {
   go: pairs(`
     min/max Min/Max Floor/Ceil HasPrefix/HasSuffix TrimPrefix/TrimSuffix TrimLeft/TrimRight ToLower/ToUpper
     Index/LastIndex IndexByte/LastIndexByte IndexAny/LastIndexAny PushFront/PushBack Front/Back Before/After
-    IsUpper/IsLower CutPrefix/CutSuffix Trunc/Round`),
+    IsUpper/IsLower CutPrefix/CutSuffix`),
   rust: pairs(`
     min/max floor/ceil any/all find/rfind starts_with/ends_with trim_start/trim_end first/last front/back
     push_front/push_back pop_front/pop_back is_some/is_none is_ok/is_err to_lowercase/to_uppercase

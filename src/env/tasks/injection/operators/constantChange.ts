@@ -38,6 +38,7 @@ const ELSEWHERE = new Set([
   'expression_case',
   'match_pattern',
   'attribute_item',
+  'const_spec',
   'element_value_pair',
   'annotation_argument_list',
 ]);

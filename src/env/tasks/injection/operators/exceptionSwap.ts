@@ -73,7 +73,9 @@ function exceptions(source: ParsedSource): SyntaxNode[] {
       return [...raised, ...caught].filter((node) => node !== null);
     }
     case 'go':
-      return nodesOf(source, 'selector_expression', 'identifier').filter((node) => node.parent?.type !== 'var_spec');
+      return nodesOf(source, 'selector_expression', 'identifier').filter(
+        ({ parent }) => parent?.type !== 'var_spec' && parent?.parent?.type !== 'expression_case',
+      );
     case 'rust':
       return errorVariants(source);
     case 'java': {

@@ -7,7 +7,7 @@ import { isNumeric } from '../valueType.js';
 const INTEGER = /^(0|[1-9]\d{0,8})$/;
 /** Names that hold an index, not a key. */
 const INDEX_NAME =
-  /^([ijkn]|idx|index|pos|position|offset|start|end|left|right|lo|hi|low|high|mid|row|col|column|len|length|size|count|\w+(_index|Index|_pos|Pos|_start|Start|_end|End|_offset|Offset))$/i;
+  /^([ijn]|idx|index|pos|position|offset|start|end|left|right|lo|hi|low|high|mid|row|col|column|len|length|size|count|\w+(_index|Index|_pos|Pos|_start|Start|_end|End|_offset|Offset))$/i;
 const NUMBERS = new Set(['number', 'integer', 'int_literal', 'integer_literal', 'decimal_integer_literal']);
 const SUBSCRIPTS = ['subscript_expression', 'subscript', 'index_expression', 'slice_expression', 'array_access'];
 /** Calls whose arguments are places in a sequence. */

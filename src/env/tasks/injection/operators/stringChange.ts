@@ -100,6 +100,10 @@ function changed(node: SyntaxNode): string | null {
 function isName(node: SyntaxNode): boolean {
   const { parent } = node;
   const above = parent?.parent ?? null;
+  // A second label or key of the same value does not compile.
+  if (CHARACTERS.includes(node.type) && /_case$|switch_label|literal_element/.test(`${parent?.type} ${above?.type}`)) {
+    return true;
+  }
   const isRequired = above !== null && /^(require|import)$/.test(calledName(above)?.text ?? '');
   const isAlone = parent?.type === 'expression_statement';
   return isRequired || isAlone || [parent, above].some((around) => around !== null && NAMING.test(around.type));
