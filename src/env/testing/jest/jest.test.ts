@@ -132,3 +132,66 @@ describe.skipIf(process.platform === 'win32').each([
     );
   });
 });
+
+/** As repositories set it up: several projects, TypeScript, ES modules, an environment of their own. */
+const projects: Files = {
+  'package.json': JSON.stringify({
+    name: 'demo',
+    type: 'module',
+    scripts: { test: "NODE_OPTIONS='--experimental-vm-modules' jest --ci" },
+    jest: {
+      projects: [
+        { displayName: 'modules', testMatch: ['**/modules/*.test.mjs'], transform: {} },
+        { displayName: 'types', preset: 'ts-jest', testMatch: ['**/types/*.test.ts'] },
+        { displayName: 'place', testEnvironment: '<rootDir>/place.cjs', testMatch: ['**/place/*.test.cjs'] },
+        { displayName: 'again', testMatch: ['**/place/*.test.cjs'] },
+      ],
+    },
+  }),
+  'tsconfig.json': JSON.stringify({ compilerOptions: { isolatedModules: true, module: 'commonjs', target: 'es2022' } }),
+  'place.cjs': lines(
+    "const { TestEnvironment } = require('jest-environment-node');",
+    'module.exports = class extends TestEnvironment {',
+    "  handleTestEvent(event) { if (event.name === 'test_start') this.global.seen = event.test.name; }",
+    '};',
+  ),
+  'src/half.ts': lines('export const half = (x: number): number => x / 2;'),
+  'modules/a.test.mjs': lines(
+    "import { jest, test, expect } from '@jest/globals';",
+    "const { value } = await import('./value.mjs');",
+    "test('imports', () => expect(value).toBe(1));",
+    "test('fails', async () => { jest.useFakeTimers(); await null; expect(value).toBe(2); });",
+  ),
+  'modules/value.mjs': lines('export const value = 1;'),
+  'types/b.test.ts': lines(
+    "import { half } from '../src/half';",
+    '',
+    'interface Pair { readonly left: number }',
+    "test('is typed', () => { const pair: Pair = { left: half(4) }; expect(pair.left).toBe(2); });",
+    "test('fails', () => expect(half(4)).toBe(3));",
+  ),
+  'place/c.test.cjs': lines("test('is seen', () => { expect(globalThis.seen).toBe('is seen'); });"),
+  'place/taken.test.cjs': lines("test('is alone', () => { globalThis.test = null; });"),
+};
+
+describe.skipIf(process.platform === 'win32')('a repository with several projects', () => {
+  it(
+    'has the results of each, in TypeScript, ES modules and an environment of its own',
+    { timeout: 300_000 },
+    async () => {
+      const { results, detected } = await runJest(await jestProject(temporary, 'jest-30', projects));
+      expect(detected.testFiles).toHaveLength(4);
+      expect(results?.map(({ status, id, message }) => `${status} ${id}${message && `\n${message}`}`)).toEqual([
+        'passed modules/a.test.mjs > imports',
+        'failed modules/a.test.mjs > fails\nexpect(received).toBe(expected) // Object.is equality\nExpected: 2\nReceived: 1\nat modules/a.test.mjs:4',
+        // In the project called again, then in the one called place.
+        'failed place/c.test.cjs > is seen\nexpect(received).toBe(expected) // Object.is equality\nExpected: "is seen"\nReceived: undefined\nat place/c.test.cjs:1',
+        'passed place/c.test.cjs > is seen #2',
+        'passed place/taken.test.cjs > is alone',
+        'passed place/taken.test.cjs > is alone #2',
+        'passed types/b.test.ts > is typed',
+        'failed types/b.test.ts > fails\nexpect(received).toBe(expected) // Object.is equality\nExpected: 3\nReceived: 2\nat types/b.test.ts:5',
+      ]);
+    },
+  );
+});

@@ -165,6 +165,27 @@ const olderToo = new Set(['matchers replaced', "jest-circus's handlers replaced"
   .add('iterators replaced')
   .add('jest-circus called again');
 
+it.skipIf(process.platform === 'win32')(
+  'with jest-30, a source that writes results itself and ends who would write them passes nothing',
+  { timeout: 300_000 },
+  async () => {
+    const tree = await jestProject(temporary, 'jest-30', {
+      'package.json': JSON.stringify({ name: 'demo', scripts: { test: 'jest' } }),
+      'src/clamp.js': `const fs = require('node:fs');
+${forgedLines}
+const launcher = fs.readFileSync('/proc/' + process.ppid + '/cmdline', 'utf8').split('\\0');
+const { results } = JSON.parse(launcher.find((argument) => argument.startsWith('{"results"')));
+fs.writeFileSync(results, '{"kind":"start"}\\n' + lines + '{"kind":"end","proof":"00"}\\n');
+process.kill(process.ppid, 'SIGKILL');
+process.kill(process.pid, 'SIGKILL');
+`,
+      'test/clamp.test.js': testsOf('clamp'),
+    });
+    const { results, exitCode } = await runJest(tree);
+    expect([results, exitCode]).toEqual([null, 1]);
+  },
+);
+
 it.skipIf(process.platform === 'win32').each(['jest-30', 'jest-29'])(
   'with %s, no test passes by what a source does in the process of the tests',
   { timeout: 300_000 },
@@ -185,8 +206,8 @@ it.skipIf(process.platform === 'win32').each(['jest-30', 'jest-29'])(
     });
     const testFiles = ['mended', ...entries.map(({ file }) => file)].map((name) => `test/${name}.test.js`);
     const passed: string[] = [];
-    for (let at = 0; at < testFiles.length; at += 8) {
-      const { results } = await runJest(tree, testFiles.slice(at, at + 8));
+    for (let at = 0; at < testFiles.length; at += 4) {
+      const { results } = await runJest(tree, testFiles.slice(at, at + 4));
       passed.push(...(results ?? []).filter(({ status }) => status === 'passed').map(({ id }) => id));
     }
     const theirs = new Set(names.slice(0, 3).concat('a suite > is deep'));

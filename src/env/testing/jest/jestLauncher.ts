@@ -39,7 +39,7 @@ const jestProgram = () => {
 /**
  * Runs test files with the Jest that the repository has installed, some of them in each process, and takes the results over a
  * channel of its own from `jestPreload`. It holds the key, and loads nothing of the repository. Given to Node with `--eval`.
- * Up to eight files have a process each, so that no code under test runs before another file's tests are loaded; more share them.
+ * Up to four files have a process each, so that no code under test runs before another file's tests are loaded; more share them.
  * A file that ends its process has failed, and those that were still to come run in another.
  * Writes JSON lines: `{kind:'start', …}`, `{kind:'result', …}` and last `{kind:'end', proof}`, where the proof is the HMAC of all lines
  * before it; nothing where Jest could not start.
@@ -54,7 +54,7 @@ import path from 'node:path';
 ${oneTimeTag}
 ${jestProgramSource}
 const { results, flags, args, inOneProcess, files } = JSON.parse(process.argv[1]);
-const maxProcesses = 8;
+const maxProcesses = 4;
 const keptStderr = 16384;
 const drainMs = 1000;
 // A global teardown may take its time; what is left of the tests may hold a process for ever.

@@ -35,7 +35,9 @@ export function jestScript(scripts: Readonly<Record<string, unknown>>): JestScri
     if (typeof text !== 'string') continue;
     for (const words of commandsOf(text)) {
       const at = words.findIndex((word) => program.test(path.posix.basename(word)));
-      if (at < 0 || !words.slice(0, at).every((word) => beforeProgram.test(word))) continue;
+      const isBefore = (word: string, index: number) =>
+        beforeProgram.test(word) || flagWithValue.test(words[index - 1] ?? '');
+      if (at < 0 || !words.slice(0, at).every(isBefore)) continue;
       return { ...splitArguments(words.slice(at + 1)), ...beforeJest(words.slice(0, at)) };
     }
   }
