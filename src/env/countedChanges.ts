@@ -15,7 +15,7 @@ export function countedChanges(environment: Environment, task: Task, changes: re
   return changes
     .filter(({ path }) => !ofTests.has(path) && !suites.isTestFile(path) && !installed.test(path))
     .map((change) => ({ ...change, after: withOldTests(environment, change) ?? change.after }))
-    .filter(({ before, after }) => before !== after);
+    .filter(({ before, after, executable }) => before !== after || executable !== undefined);
 }
 
 /** Path of a change that cannot be graded, since it changes how the file is tested; null where there is none. */

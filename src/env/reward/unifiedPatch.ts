@@ -34,12 +34,15 @@ export async function applyUnifiedDiff(
   text: string,
   read: (path: string) => Promise<string | null>,
 ): Promise<FileChange[]> {
-  const files = new Map<string, { before: string | null; after: string | null }>();
+  const files = new Map<string, { before: string | null; after: string | null; executable?: boolean }>();
   const load = async (path: string) => {
     const known = files.get(path);
     if (known) return known;
     const content = await read(path);
-    const file = { before: content, after: content };
+    const file: { before: string | null; after: string | null; executable?: boolean } = {
+      before: content,
+      after: content,
+    };
     files.set(path, file);
     return file;
   };
@@ -51,11 +54,19 @@ export async function applyUnifiedDiff(
     const after = applyOne(from?.after ?? '', patch, newPath ?? oldPath ?? '');
     if (newPath === null && after !== '') throw new FormatError(`the deletion does not match "${oldPath}".`);
     if (from) from.after = null;
-    if (to) to.after = after;
+    if (to) {
+      to.after = after;
+      to.executable = becomesProgram(patch) ?? to.executable;
+    }
   }
   return [...files]
-    .map(([path, { before, after }]) => ({ path, before, after }))
-    .filter(({ before, after }) => before !== after)
+    .map(([path, { before, after, executable }]) => ({
+      path,
+      before,
+      after,
+      ...(executable === undefined || after === null ? {} : { executable }),
+    }))
+    .filter(({ before, after, executable }) => before !== after || executable !== undefined)
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -101,6 +112,12 @@ function pathInTree(name: string): string {
     throw new FormatError(`"${name}" is outside the repository.`);
   }
   return path;
+}
+
+/** What git's mode lines say; undefined where they leave it as it was. */
+function becomesProgram({ isCreate, oldMode, newMode }: StructuredPatch): boolean | undefined {
+  if (newMode === '100755') return true;
+  return newMode === '100644' && !isCreate && oldMode === '100755' ? false : undefined;
 }
 
 function applyOne(before: string, patch: StructuredPatch, path: string): string {

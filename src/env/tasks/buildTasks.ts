@@ -10,6 +10,7 @@ import { countFunnel } from './funnel.js';
 import { historyAttempts } from './historyAttempts.js';
 import { injectionAttempts } from './injectionAttempts.js';
 import { Quarantine } from './quarantine.js';
+import { repositoryNotes } from './repositoryNotes.js';
 import { searchTasks } from './search.js';
 import { splitTasks } from './split.js';
 import { numbered, toTask } from './taskRecord.js';
@@ -148,7 +149,9 @@ export async function buildTasks(
     return split === null ? [] : [toTask(environment, draft, id, split)];
   });
   const unreached = reach.flatMap(({ reason }) => (reason === null ? [] : [reason]));
-  const notes = [...baseline.leftOut, ...unreached, ...(note === null ? [] : [note])];
+  const usesHistory = options.sources.includes('history');
+  const lacks = await repositoryNotes(environment.repository, environment.baseTree, { usesHistory });
+  const notes = [...lacks, ...baseline.leftOut, ...unreached, ...(note === null ? [] : [note])];
   const built = { tasks, funnel: countOf(settled, options), quarantined: quarantine.names, notes };
   await writeTasks(environment.stateFolder, key, built);
   return built;

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { applyUnifiedDiff } from '../reward/unifiedPatch.js';
 import type { FileChange } from '../workspace/workspace.js';
 import { unifiedDiff } from './unifiedDiff.js';
 
@@ -52,6 +53,21 @@ describe('unifiedDiff', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it.each<[string, FileChange, number]>([
+    ['a new program', { path: 'run.sh', before: null, after: 'a\n', executable: true }, 0o100],
+    ['a file that becomes a program', { path: 'run.sh', before: 'a\n', after: 'a\n', executable: true }, 0o100],
+    ['a changed file that becomes one', { path: 'run.sh', before: 'a\n', after: 'b\n', executable: true }, 0o100],
+    ['a new file', { path: 'run.sh', before: null, after: 'a\n' }, 0],
+  ])('carries the mode to git and back: %s', async (_name, change, bit) => {
+    const file = join(folder, change.path);
+    if (change.before !== null) writeFileSync(file, change.before, { mode: 0o644 });
+    const patch = unifiedDiff([change]);
+    execFileSync('git', ['apply', '-'], { cwd: folder, input: patch });
+    expect(statSync(file).mode & 0o100).toBe(bit);
+    rmSync(file);
+    expect(await applyUnifiedDiff(patch, () => Promise.resolve(change.before))).toEqual([change]);
   });
 
   it('is empty where nothing changed', () => {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import * as path from 'node:path';
 import { applyUnifiedDiff, FormatError } from '../reward/unifiedPatch.js';
+import type { FileChange } from '../workspace/workspace.js';
 import { TEST_FILE_NOTE } from './edit.js';
 import { readTextFile, resolveInTree, type Place } from './treeFiles.js';
 import { defineTool } from './tool.js';
@@ -23,7 +24,7 @@ export const applyPatch = defineTool({
     };
     try {
       const changes = await applyUnifiedDiff(patch, read);
-      for (const { path: file, after } of changes) await writeOrRemove(places.get(file)!, after);
+      for (const change of changes) await writeOrRemove(places.get(change.path)!, change);
       const paths = changes.map((change) => change.path);
       return renderPatch(paths, paths.some(isTestFile));
     } catch (error) {
@@ -38,8 +39,9 @@ export function renderPatch(paths: readonly string[], anyTest = false): string {
   return [`Patched ${paths.join(', ')}.`, ...(anyTest ? [TEST_FILE_NOTE] : [])].join('\n');
 }
 
-async function writeOrRemove(place: Place, after: string | null): Promise<void> {
+async function writeOrRemove(place: Place, { after, executable }: FileChange): Promise<void> {
   if (after === null) return rm(place.absolute);
   await mkdir(path.dirname(place.absolute), { recursive: true });
   await writeFile(place.absolute, after);
+  if (executable !== undefined) await chmod(place.absolute, executable ? 0o755 : 0o644);
 }

@@ -7,6 +7,8 @@ export interface FileChange {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
+  /** Whether the file is to be a program from now on; absent where the change says nothing of it. */
+  readonly executable?: boolean;
 }
 
 /** A clean tree for one episode (or one grading), with the sandbox around every command that runs in it. */
