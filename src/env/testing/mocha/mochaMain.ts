@@ -88,28 +88,45 @@ function record(Mocha, send) {
   const wrap = (holder, name, make) => {
     holder[name] = make(holder[name]);
   };
+  /** The test's function, which notes by itself how it ends: Mocha's own callbacks can be called by others. */
+  const noting = (run, known) => {
+    const note = (error) => (error ? (known.threw = true) : (known.returned = true));
+    const noted = function (done) {
+      const given = done && ((error) => (note(error), done(error)));
+      try {
+        const result = applyFunction(run, this, given ? [given] : []);
+        if (typeof result?.then === 'function') {
+          const fail = (error) => {
+            note(error ?? true);
+            throw error;
+          };
+          return result.then((value) => (note(), value), fail);
+        }
+        if (!given) note();
+        return result;
+      } catch (error) {
+        note(error ?? true);
+        throw error;
+      }
+    };
+    defineProperty(noted, 'length', { value: run.length });
+    return defineProperty(noted, 'call', { value: Function.prototype.call });
+  };
   wrap(Suite.prototype, 'addTest', (original) => function addTest(test) {
     const path = [...titlesOf(this), test.title];
-    made.set(test, { maker: makerOf(addTest), title: test.title, run: test.fn, path, file: loading ?? test.file ?? '' });
-    const added = applyFunction(original, this, [test]);
+    const known = { maker: makerOf(addTest), title: test.title, path, file: loading ?? test.file ?? '' };
+    made.set(test, known);
     if (typeof test.fn === 'function') {
-      defineProperty(test, 'fn', { writable: false, configurable: false });
-      defineProperty(test.fn, 'call', { value: Function.prototype.call });
+      known.run = noting(test.fn, known);
+      defineProperty(test, 'fn', { value: known.run, writable: false, configurable: false });
     }
-    return added;
+    return applyFunction(original, this, [test]);
   });
   wrap(Runnable.prototype, 'run', (original) => function (callback) {
     const known = made.get(this);
-    if (!known) return applyFunction(original, this, [callback]);
-    if (this.fn !== known.run || this.title !== known.title) {
-      return callback(new Error('The test was replaced while the tests ran.'));
-    }
-    const end = (error) => {
-      if (error) known.threw = true;
-      else known.returned = true;
-      return callback(error);
-    };
-    return applyFunction(original, this, [end]);
+    const isReplaced = known && (this.fn !== known.run || this.title !== known.title);
+    if (isReplaced) return callback(new Error('The test was replaced while the tests ran.'));
+    return applyFunction(original, this, [callback]);
   });
   for (const type of [Suite, Runnable]) {
     type.prototype.retries = function () {
@@ -169,7 +186,7 @@ function record(Mocha, send) {
   };
   const statusOf = (test) => {
     const known = made.get(test);
-    const hasRun = known.returned || known.threw;
+    const hasRun = known.returned || known.threw || test.state === 'failed';
     if (!hasRun && errorFor(test) !== undefined) return 'failed';
     if (test.isPending() || test.state === 'pending' || (!hasRun && test.state === undefined)) return 'skipped';
     const isGood = known.returned && !known.threw && known.error === undefined;
