@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { jestScript } from './jestScript.js';
+import { jestScript, type JestScript } from './jestScript.js';
 
 describe('the script that starts Jest', () => {
-  it.each<[string, string, Partial<ReturnType<typeof jestScript>>]>([
+  it.each<[string, string, Partial<JestScript>]>([
     ['is plain', 'jest', { args: [], patterns: [], flags: [], env: {}, inOneProcess: false }],
     [
       'keeps what the tests need and drops how they are shown',
