@@ -39,6 +39,7 @@ export class Bubblewrap implements Sandbox {
 
   async run(view: SandboxView, command: SandboxCommand): Promise<SandboxResult> {
     const argv = [
+      ...(view.enter ?? []),
       'bwrap',
       '--json-status-fd',
       '3',
@@ -98,6 +99,8 @@ export class Bubblewrap implements Sandbox {
     bind('--bind', [{ source: view.worktree, target: view.mountPath }]);
     bind('--ro-bind', view.readOnly);
     bind('--bind', view.writable);
+    // There, the user may be mapped to another number.
+    if (view.enter?.length) list.push('--uid', String(process.getuid?.()), '--gid', String(process.getgid?.()));
     list.push(
       '--unsetenv',
       markerVariable,

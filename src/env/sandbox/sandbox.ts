@@ -8,6 +8,8 @@ export interface Mount {
 export interface SandboxView {
   /** The episode's tree on this machine: the only writable place. */
   readonly worktree: string;
+  /** A program with arguments that leads to where the worktree is seen, put in front of the command's. Most often none. */
+  readonly enter?: readonly string[];
   /** Where the tree appears inside the sandbox: the repository's own path. Equals `worktree` where not confined. */
   readonly mountPath: string;
   readonly readOnly: readonly Mount[];

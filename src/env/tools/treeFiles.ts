@@ -1,4 +1,4 @@
-import { lstat, readFile, realpath } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import * as path from 'node:path';
 import type { Workspace } from '../workspace/workspace.js';
 
@@ -31,7 +31,7 @@ export async function resolveInTree(
   if (relative === null) return outside;
   const shown = relative.split(path.sep).join('/') || '.';
   if (shown.split('/').some((part) => part.toLowerCase() === '.git')) return { problem: `"${shown}" belongs to git.` };
-  let absolute = await realpath(workspace.root);
+  let absolute = workspace.root;
   const parts = relative === '' ? [] : relative.split(path.sep);
   for (const [index, part] of parts.entries()) {
     absolute = path.join(absolute, part);

@@ -11,8 +11,8 @@ import { mergeReports } from '../testing/mergeReports.js';
 import type { DetectedRunner, TestReport } from '../testing/testRunner.js';
 import type { Selection, TestSuites } from '../testing/testSuites.js';
 import type { BuildCaches, CacheView } from './buildCaches.js';
-import { copyTree } from './copyTree.js';
 import { treeChanges } from './treeChanges.js';
+import type { TreeMaker, WritableTree } from './treeMaker.js';
 import type { FileChange, Workspace } from './workspace.js';
 
 const defaultTestTimeoutMs = 300_000;
@@ -28,6 +28,7 @@ export interface WorkspaceParts {
   readonly folder: string;
   /** Path of the start tree; a function, since an old template may have been deleted and is then made again. */
   readonly template: () => Promise<string>;
+  readonly trees: TreeMaker;
   /** Folders of installed dependencies in the user's tree, relative to the root, with `/`. */
   readonly dependencies: readonly string[];
   readonly caches: BuildCaches;
@@ -36,7 +37,7 @@ export interface WorkspaceParts {
   readonly onDispose: (workspace: Workspace) => void;
 }
 
-/** A copy of a start tree in a folder of its own under `.whetstone/worktrees`. */
+/** A start tree of its own, in a folder under `.whetstone/worktrees`. */
 export class EpisodeWorkspace implements Workspace {
   readonly root: string;
   readonly mountPath: string;
@@ -46,18 +47,28 @@ export class EpisodeWorkspace implements Workspace {
   private readonly running = new Set<Promise<void>>();
   private readonly cacheViews = new Map<string, Promise<CacheView>>();
 
-  private constructor(private readonly parts: WorkspaceParts) {
-    this.root = path.join(parts.folder, 'tree');
+  private constructor(
+    private readonly parts: WorkspaceParts,
+    private readonly tree: WritableTree,
+  ) {
+    this.root = tree.root;
     this.sandbox = parts.sandbox.kind;
     this.mountPath = this.remounts ? parts.repoRoot : this.root;
   }
 
   static async open(parts: WorkspaceParts, changes: readonly FileChange[]): Promise<EpisodeWorkspace> {
-    const workspace = new EpisodeWorkspace(parts);
     parts.janitor.addFolder(parts.folder);
+    let tree: WritableTree;
     try {
       await mkdir(parts.folder, { recursive: true });
-      await copyTree(await parts.template(), workspace.root);
+      tree = await parts.trees.make(await parts.template(), parts.folder);
+    } catch (error) {
+      await removeFolder(parts.folder);
+      parts.janitor.removeFolder(parts.folder);
+      throw explainFileError(error, 'write', parts.folder);
+    }
+    const workspace = new EpisodeWorkspace(parts, tree);
+    try {
       for (const change of changes) await workspace.layOver(change);
       if (!workspace.remounts) await workspace.linkDependencies();
       return workspace;
@@ -68,8 +79,9 @@ export class EpisodeWorkspace implements Workspace {
   }
 
   async run(command: Omit<SandboxCommand, 'cwd'> & { cwd?: string }): Promise<SandboxResult> {
-    const caches = this.parts.suites.parts.map((part) => this.cacheOf(part, (of) => this.parts.caches.peek(of)));
-    return this.runIn({ ...command, cwd: command.cwd ?? '.' }, [], await Promise.all(caches));
+    const caches = () =>
+      Promise.all(this.parts.suites.parts.map((part) => this.cacheOf(part, (of) => this.parts.caches.peek(of))));
+    return this.runIn({ ...command, cwd: command.cwd ?? '.' }, [], caches);
   }
 
   async runTests(
@@ -100,12 +112,11 @@ export class EpisodeWorkspace implements Workspace {
     await writeFile(path.join(results, keyName), key);
     const target = this.remounts ? `/tmp/${name}` : results;
     try {
-      const cache = await this.cacheOf(detected, (part) => this.parts.caches.get(part, signal));
       const { argv, env } = detected.runner.command(detected, files, target);
       const run = await this.runIn(
         { argv, env, cwd: detected.root, timeoutMs, maxOutputBytes: testOutputBytes, signal },
         [{ source: results, target }],
-        [cache],
+        async () => [await this.cacheOf(detected, (part) => this.parts.caches.get(part, signal))],
       );
       const report = { output: run.output, durationMs: run.durationMs };
       if (run.outcome === 'cancelled') throw cancelled();
@@ -124,12 +135,14 @@ export class EpisodeWorkspace implements Workspace {
     if (!cache) return;
     const limits = { timeoutMs: cacheTimeoutMs, maxOutputBytes: 4096, signal };
     const command = { ...cache.fill(part), cwd: part.root, ...limits };
-    const { outcome } = await this.runIn(command, [], [this.parts.caches.view(cache, folder)]);
+    const view = this.parts.caches.view(cache, folder);
+    const { outcome } = await this.runIn(command, [], () => Promise.resolve([view]));
     if (outcome === 'cancelled') throw cancelled();
   }
 
   async changes(): Promise<FileChange[]> {
-    return treeChanges(await this.parts.template(), this.root, this.parts.dependencies);
+    const { differences } = this.tree;
+    return treeChanges(await this.parts.template(), this.root, this.parts.dependencies, differences);
   }
 
   dispose(): Promise<void> {
@@ -140,6 +153,7 @@ export class EpisodeWorkspace implements Workspace {
   private async remove(): Promise<void> {
     this.closing.abort();
     await Promise.all(this.running);
+    await this.tree.release();
     await removeFolder(this.parts.folder);
     this.parts.janitor.removeFolder(this.parts.folder);
     this.parts.onDispose(this);
@@ -168,12 +182,10 @@ export class EpisodeWorkspace implements Workspace {
   private runIn(
     command: SandboxCommand,
     writable: readonly Mount[],
-    caches: readonly (CacheView | null)[],
+    findCaches: () => Promise<readonly (CacheView | null)[]>,
   ): Promise<SandboxResult> {
     const signals = [this.closing.signal, ...(command.signal ? [command.signal] : [])];
-    const views = caches.filter((cache) => cache !== null);
-    const env = Object.assign({}, ...views.map((view) => view.env), command.env) as Record<string, string>;
-    const running = this.runToEnd({ ...command, env, signal: AbortSignal.any(signals) }, writable, views);
+    const running = this.runToEnd({ ...command, signal: AbortSignal.any(signals) }, writable, findCaches);
     const settled = running.then(
       () => undefined,
       () => undefined,
@@ -186,11 +198,14 @@ export class EpisodeWorkspace implements Workspace {
   private async runToEnd(
     command: SandboxCommand,
     writable: readonly Mount[],
-    caches: readonly CacheView[],
+    findCaches: () => Promise<readonly (CacheView | null)[]>,
   ): Promise<SandboxResult> {
     if (this.disposal) throw infrastructure('internal: a command was started in a workspace that is closed.', '');
+    const caches = (await findCaches()).filter((cache) => cache !== null);
+    const env = Object.assign({}, ...caches.map((cache) => cache.env), command.env) as Record<string, string>;
     const view: SandboxView = {
-      worktree: this.root,
+      worktree: this.tree.worktree,
+      enter: this.tree.enter,
       mountPath: this.mountPath,
       readOnly: [
         ...(this.remounts ? await this.dependencyMounts() : this.linkedDependencies()),
@@ -199,7 +214,7 @@ export class EpisodeWorkspace implements Workspace {
       writable: [...writable, ...caches.flatMap((cache) => cache.writable)],
     };
     await makeEnterable(this.root, command.cwd);
-    return this.parts.sandbox.run(view, command);
+    return this.parts.sandbox.run(view, { ...command, env });
   }
 
   /** Only where the tree leaves room: the agent may have put a link or a file in the place, which a mount would follow. */
@@ -231,7 +246,7 @@ export class EpisodeWorkspace implements Workspace {
     }
   }
 
-  private async layOver({ path: name, after }: FileChange): Promise<void> {
+  private async layOver({ path: name, after, executable }: FileChange): Promise<void> {
     const target = path.join(this.root, ...name.split('/'));
     const relative = path.relative(this.root, target);
     if (relative.startsWith('..') || path.isAbsolute(relative) || /(^|\/)\.git(\/|$)/.test(name)) {
@@ -243,8 +258,10 @@ export class EpisodeWorkspace implements Workspace {
     if (after === null) return;
     await mkdir(path.dirname(target), { recursive: true });
     await writeFile(target, after);
-    // A program stays a program.
-    if (before?.isFile()) await chmod(target, before.mode & 0o777);
+    // A program stays a program, unless the change says otherwise.
+    const mode = before?.isFile() ? before.mode & 0o777 : 0o644;
+    if (executable === undefined && !before?.isFile()) return;
+    await chmod(target, executable === undefined ? mode : executable ? mode | 0o111 : mode & ~0o111);
   }
 
   /** Removes what stands where a folder must be: through a link that the repository holds, a file would land elsewhere. */

@@ -27,6 +27,8 @@ export class Templates {
   constructor(
     private readonly repository: Repository,
     private readonly janitor: Janitor,
+    /** A template that a tree still needs is not deleted. */
+    private readonly isInUse: (template: string) => boolean = () => false,
   ) {
     this.folder = templatesFolder(repository.stateFolder);
   }
@@ -92,7 +94,8 @@ export class Templates {
       }),
     );
     ages.sort((a, b) => b.used - a.used);
-    for (const { template } of ages.slice(keptTemplates)) await removeFolder(template);
+    const old = ages.slice(keptTemplates).filter(({ template }) => !this.isInUse(template));
+    for (const { template } of old) await removeFolder(template);
   }
 }
 

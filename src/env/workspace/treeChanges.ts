@@ -12,6 +12,8 @@ interface Candidate {
   readonly path: string;
   readonly before: Buffer | null;
   readonly after: Buffer | null;
+  /** Set where it became a program or is one no longer. */
+  readonly executable?: boolean;
 }
 
 /**
@@ -19,8 +21,15 @@ interface Candidate {
  * in the tree: links are not followed, every `.git` in it is passed over, and what is ignored is decided by the template's
  * own `.gitignore` files. A file that became a link or a folder counts as deleted.
  * `skipped`: paths (with `/`) under which nothing counts, such as installed dependencies.
+ * `differences`: a folder in which everything lies that may differ, where there is one: of a tree with many files, only
+ * those are read.
  */
-export async function treeChanges(template: string, tree: string, skipped: readonly string[]): Promise<FileChange[]> {
+export async function treeChanges(
+  template: string,
+  tree: string,
+  skipped: readonly string[],
+  differences: string | null = null,
+): Promise<FileChange[]> {
   const skip = new Set(skipped);
   const candidates: Candidate[] = [];
   const visit = async (folder: string): Promise<void> => {
@@ -28,7 +37,9 @@ export async function treeChanges(template: string, tree: string, skipped: reado
       entries(path.join(template, folder)),
       entries(path.join(tree, folder), { makeReadable: true }),
     ]);
+    const touched = differences === null ? null : await namesIn(path.join(differences, folder));
     for (const name of [...new Set([...before.keys(), ...after.keys()])].sort()) {
+      if (touched && !touched.has(name) && before.get(name) === after.get(name)) continue;
       const relative = folder === '' ? name : `${folder}/${name}`;
       if (skip.has(relative) || candidates.length >= maxChangedFiles) continue;
       const kinds = [before.get(name), after.get(name)];
@@ -39,8 +50,15 @@ export async function treeChanges(template: string, tree: string, skipped: reado
         kinds[1] === 'file' ? readSmall(path.join(tree, relative), { makeReadable: true }) : null,
       ]);
       if (old === 'too-large' || now === 'too-large') continue;
-      if (old === null ? now === null : now !== null && old.equals(now)) continue;
-      candidates.push({ path: relative, before: old, after: now });
+      const isSame = old === null ? now === null : now !== null && old.bytes.equals(now.bytes);
+      const isModeSame = now === null || now.isProgram === (old?.isProgram ?? false);
+      if (isSame && isModeSame) continue;
+      candidates.push({
+        path: relative,
+        before: old?.bytes ?? null,
+        after: now?.bytes ?? null,
+        ...(isModeSame ? {} : { executable: now.isProgram }),
+      });
     }
   };
   await visit('');
@@ -50,9 +68,9 @@ export async function treeChanges(template: string, tree: string, skipped: reado
   );
   return candidates
     .filter((found) => !ignored.has(found.path))
-    .map((found) => ({ path: found.path, before: asText(found.before), after: asText(found.after) }))
+    .map((found) => ({ ...found, before: asText(found.before), after: asText(found.after) }))
     .filter((found) => found.before !== undefined && found.after !== undefined)
-    .map(({ path: name, before, after }) => ({ path: name, before: before ?? null, after: after ?? null }))
+    .map((found) => ({ ...found, before: found.before ?? null, after: found.after ?? null }))
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -73,11 +91,18 @@ async function entries(
   return kinds;
 }
 
-async function readSmall(file: string, options: { makeReadable?: boolean } = {}): Promise<Buffer | 'too-large'> {
+async function namesIn(folder: string): Promise<Set<string>> {
+  return new Set(await readdir(folder).catch(() => []));
+}
+
+async function readSmall(
+  file: string,
+  options: { makeReadable?: boolean } = {},
+): Promise<{ readonly bytes: Buffer; readonly isProgram: boolean } | 'too-large'> {
   const found = await lstat(file);
   if (found.size > maxFileBytes) return 'too-large';
   if (options.makeReadable && (found.mode & 0o400) === 0) await chmod(file, 0o600);
-  return readFile(file);
+  return { bytes: await readFile(file), isProgram: (found.mode & 0o100) !== 0 };
 }
 
 /** Undefined where the bytes are no UTF-8 text. */
