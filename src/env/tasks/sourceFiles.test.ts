@@ -14,6 +14,7 @@ describe('isSourcePath', () => {
     'pkg/latest.go',
     'src/main/java/org/a/Contest.java',
     'src/main/java/org/a/Testament.java',
+    'core/src/main/java/com/example/build/test/Step.java',
     'src/lib.rs',
     'crates/a/src/attest.rs',
   ])('takes %s', (path) => {
@@ -41,6 +42,8 @@ describe('isSourcePath', () => {
     'pkg/range_test.go',
     'pkg/api.pb.go',
     'src/test/java/org/a/Helper.java',
+    'src/integrationTest/java/org/a/Helper.java',
+    'examples/src/main/java/org/a/Range.java',
     'src/main/java/org/a/RangeTest.java',
     'src/main/java/org/a/TestRange.java',
     'src/main/java/org/a/package-info.java',

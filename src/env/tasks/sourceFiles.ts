@@ -5,6 +5,10 @@ const FOREIGN_FOLDERS =
 const TEST_FOLDERS = /(^|\/)(tests?|__tests__|__mocks__|specs?|e2e)\//i;
 const TEST_NAMES =
   /(^|\/)(test_[^/]*\.py|[^/]*_test\.py|conftest\.py|[^/]*[._-](test|spec)\.[cm]?[jt]sx?|tests?\.[cm]?[jt]sx?|[^/]*_test\.go|([^/]*_)?tests?\.rs)$/i;
+/** A package of Java may have any name, such as `com.example`: only the folders above the packages say whose they are. */
+const JAVA_PACKAGES = /(^|\/)src\/main\/java\/.*\//;
+/** Gradle's and Maven's other roots for tests; the usual one lies in a folder `test`. */
+const JAVA_TEST_ROOTS = /(^|\/)src\/(\w*[tT]est\w*|it)\//;
 /** JUnit's names, in which the capital letter parts words. */
 const JAVA_TEST_NAMES = /(^|\/)(Test[A-Z0-9_][^/]*|[^/]*(Tests?|TestCase|IT))\.java$/;
 const NOT_WRITTEN_BY_HAND =
@@ -19,15 +23,23 @@ const MAX_LINE = 1000;
 export function isSourcePath(path: string): boolean {
   return (
     languageOf(path) !== null &&
-    ![FOREIGN_FOLDERS, NOT_WRITTEN_BY_HAND, CONFIGURATION].some((name) => name.test(path)) &&
+    !FOREIGN_FOLDERS.test(withoutPackages(path)) &&
+    ![NOT_WRITTEN_BY_HAND, CONFIGURATION].some((name) => name.test(path)) &&
     !isTestPath(path)
   );
 }
 
 /** Does the name say that this is a test or belongs to the tests, whatever the runner? */
 export function isTestPath(path: string): boolean {
-  return TEST_FOLDERS.test(path) || TEST_NAMES.test(path) || JAVA_TEST_NAMES.test(path);
+  return (
+    TEST_FOLDERS.test(withoutPackages(path)) ||
+    JAVA_TEST_ROOTS.test(path) ||
+    TEST_NAMES.test(path) ||
+    JAVA_TEST_NAMES.test(path)
+  );
 }
+
+const withoutPackages = (path: string) => path.replace(JAVA_PACKAGES, '$1src/main/java/');
 
 /** Does the text look written by a person: no marker of a generator, no minified lines, no huge size? */
 export function isWrittenByHand(text: string): boolean {
