@@ -2,7 +2,7 @@ import { channelVariable } from './nodePreload.js';
 import { oneTimeTag } from './oneTimeTag.js';
 import { keyVariable } from './resultsProof.js';
 
-/** What the launcher is told, as JSON in its only argument. */
+/** What the launcher is told, as JSON in its first argument; further arguments go to the process that it starts. */
 export interface ChildLauncherOptions {
   /** Where the results go. */
   readonly results: string;
@@ -22,6 +22,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 ${oneTimeTag}
 const { results, argv } = JSON.parse(process.argv[1]);
+const more = process.argv.slice(2);
 const drainMs = 1000;
 
 // The tests could else open the inspector here with this signal.
@@ -40,7 +41,7 @@ function takeKey() {
 }
 
 function start(secrets) {
-  const child = spawn(process.execPath, argv, {
+  const child = spawn(process.execPath, [...argv, ...more], {
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     env: { ...process.env, ${channelVariable}: '3' },
   });

@@ -92,18 +92,15 @@ export class Mocha implements TestRunner {
   command(detected: DetectedRunner, files: readonly string[], resultsFolder: string) {
     const { script, support, hasChaiPlugins } = this.setting;
     const chosen = files.length > 0 ? files : detected.testFiles;
-    const options: MochaOptions = {
-      args: script.args,
-      nodeFlags: script.nodeFlags,
-      files: [...new Set([...support, ...chosen])].sort().map((file) => path.posix.relative(detected.root, file)),
-      hasChaiPlugins,
-    };
+    const loaded = [...new Set([...support, ...chosen])].sort();
+    const names = loaded.map((file) => path.posix.relative(detected.root, file));
+    const options: MochaOptions = { args: script.args, nodeFlags: script.nodeFlags, hasChaiPlugins };
     const launcher: ChildLauncherOptions = {
       results: path.join(resultsFolder, resultsName),
       argv: ['--input-type=module', '--eval', mochaMain, '--', JSON.stringify(options)],
     };
     return {
-      argv: [this.node, '--input-type=module', '--eval', childLauncher, '--', JSON.stringify(launcher)],
+      argv: [this.node, '--input-type=module', '--eval', childLauncher, '--', JSON.stringify(launcher), ...names],
       env: { NO_COLOR: '1', ...script.env, [keyVariable]: path.join(resultsFolder, keyName) },
     };
   }

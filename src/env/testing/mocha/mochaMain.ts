@@ -1,13 +1,14 @@
 import { channelSource } from '../childLauncher.js';
 import { languageLock } from '../languageLock.js';
 
-/** What the process of Mocha is told, as JSON in its only argument. */
+/**
+ * What the process of Mocha is told, as JSON in its first argument; the others are the files, relative to where it is
+ * started, in the order in which they are loaded.
+ */
 export interface MochaOptions {
   /** Arguments of the package's own script, flags of Node's among them. */
   readonly args: readonly string[];
   readonly nodeFlags: readonly string[];
-  /** Relative to where it is started, in the order in which they are loaded. */
-  readonly files: readonly string[];
   /** May code of tests replace what chai brings, as plugins of chai do when a test file takes them up? */
   readonly hasChaiPlugins: boolean;
 }
@@ -38,7 +39,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 ${channelSource}
 ${languageLock}
-const { args, nodeFlags, files, hasChaiPlugins } = JSON.parse(process.argv[1]);
+const { args, nodeFlags, hasChaiPlugins } = JSON.parse(process.argv[1]);
+const files = process.argv.slice(2);
 const respawned = 'WHETSTONE_RESPAWNED';
 const requireHere = createRequire(path.resolve('package.json'));
 const folder = path.dirname(requireHere.resolve('mocha/package.json'));
@@ -69,7 +71,7 @@ function readOptions() {
 
 /** Node's flags need a process of their own; the channel goes on to it unread. */
 function respawn(flags) {
-  const child = spawn(process.execPath, [...flags, ...process.execArgv, '--', process.argv[1]], {
+  const child = spawn(process.execPath, [...flags, ...process.execArgv, '--', ...process.argv.slice(1)], {
     stdio: ['inherit', 'inherit', 'inherit', 3],
     env: { ...process.env, [respawned]: '1' },
   });

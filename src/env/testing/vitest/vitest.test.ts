@@ -155,7 +155,7 @@ describe('finding Vitest', () => {
     expect(found.testFiles).toEqual(['unit/a.test.ts']);
     const { argv, env } = found.runner.command(found, [], '/results');
     expect(env).toMatchObject({ NODE_ENV: 'test', TZ: 'UTC' });
-    expect(argv[argv.length - 1]).toContain('\\"args\\":[\\"--config\\",\\"ci.config.ts\\",\\"--globals\\"]');
+    expect(argv[argv.length - 2]).toContain('\\"args\\":[\\"--config\\",\\"ci.config.ts\\",\\"--globals\\"]');
   });
 
   it('runs the packages of a monorepo in their own folders, or all at once where the root lists them', async () => {

@@ -73,17 +73,14 @@ export class Vitest implements TestRunner {
 
   command(detected: DetectedRunner, files: readonly string[], resultsFolder: string) {
     const chosen = files.length > 0 ? files : detected.testFiles;
-    const options: VitestOptions = {
-      args: this.script.args,
-      files: chosen.map((file) => path.posix.relative(detected.root, file)),
-      cache: path.join(resultsFolder, 'vite'),
-    };
+    const names = chosen.map((file) => path.posix.relative(detected.root, file));
+    const options: VitestOptions = { args: this.script.args, cache: path.join(resultsFolder, 'vite') };
     const launcher: ChildLauncherOptions = {
       results: path.join(resultsFolder, resultsName),
       argv: ['--input-type=module', '--eval', vitestMain, '--', JSON.stringify(options)],
     };
     return {
-      argv: [this.node, '--input-type=module', '--eval', childLauncher, '--', JSON.stringify(launcher)],
+      argv: [this.node, '--input-type=module', '--eval', childLauncher, '--', JSON.stringify(launcher), ...names],
       env: { NO_COLOR: '1', ...this.script.env, [keyVariable]: path.join(resultsFolder, keyName) },
     };
   }

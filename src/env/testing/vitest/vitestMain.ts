@@ -2,12 +2,10 @@ import { channelSource } from '../childLauncher.js';
 import { channelVariable } from '../nodePreload.js';
 import { vitestPreloadUrl, vitestRunner } from './vitestWorker.js';
 
-/** What the process of Vitest is told, as JSON in its only argument. */
+/** What the process of Vitest is told, as JSON in its first argument; the others are the files, relative to where it is started. */
 export interface VitestOptions {
   /** Arguments of the package's own script. */
   readonly args: readonly string[];
-  /** Relative to where it is started. */
-  readonly files: readonly string[];
   /** A folder for what Vite would cache. */
   readonly cache: string;
 }
@@ -16,6 +14,7 @@ export interface VitestOptions {
  * Runs Vitest by its own interface with the repository's configuration. Every file of tests gets a process of its own (as
  * by Vitest's default), which records its results by itself (`vitestWorker`) and sends them over a channel; what it tells
  * Vitest only adds failures to that. Started by `childLauncher`.
+ * Not covered: a configuration, or a global set-up, that loads code under test runs that in this process.
  */
 export const vitestMain = String.raw`
 import childProcess from 'node:child_process';
@@ -26,12 +25,13 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 ${channelSource}
-const { args, files, cache } = JSON.parse(process.argv[1]);
+const { args, cache } = JSON.parse(process.argv[1]);
+const files = process.argv.slice(2);
 const send = takeChannel();
 const drainMs = 1000;
 const folder = path.dirname(createRequire(path.resolve('package.json')).resolve('vitest/package.json'));
 
-process.argv.splice(1, 1, path.join(folder, 'vitest.mjs'), 'run');
+process.argv.splice(1, Infinity, path.join(folder, 'vitest.mjs'), 'run');
 process.execArgv.length = 0;
 process.on('SIGUSR1', () => {});
 
@@ -108,6 +108,10 @@ function configure(vitest) {
     config.runner = runner;
     config.pool = 'forks';
     config.isolate = true;
+    // Vitest 3 has more ways to choose a pool.
+    config.poolMatchGlobs = [];
+    if (config.browser) config.browser.enabled = false;
+    config.sequence = { ...config.sequence, shuffle: false };
     if (config.typecheck) config.typecheck.enabled = false;
     // Vitest 3 has them in an object of their own.
     const forks = config.poolOptions?.forks;
