@@ -56,7 +56,7 @@ export async function openEnvironment(options: OpenOptions): Promise<RepositoryE
     const templates = new Templates(repository, janitor, isInUse);
     const { node, go, cargo, java } = toolchain;
     const python = await pythonFor(repository, dependencies, toolchain);
-    const programs = { node, python, go, cargo, maven: java?.maven ?? null };
+    const programs = { node, python, go, cargo, maven: java?.maven ?? null, gradle: java?.gradle ?? null };
     const suites = await detectSuites(await templates.get(baseTree, '', signal), programs, toolchain.launcher);
     const environment = new OpenedEnvironment(
       repository,

@@ -1,6 +1,7 @@
 import type { Launcher } from '../sandbox/toolchain.js';
 import { CargoTest } from './cargoTest/cargoTest.js';
 import { GoTest } from './goTest/goTest.js';
+import { Gradle } from './gradle/gradle.js';
 import { Maven } from './maven/maven.js';
 import { Jest } from './jest/jest.js';
 import { Mocha } from './mocha/mocha.js';
@@ -17,6 +18,7 @@ export interface Programs {
   readonly go: string | null;
   readonly cargo: string | null;
   readonly maven: string | null;
+  readonly gradle: string | null;
 }
 
 /** A runner that Whetstone drives. */
@@ -86,6 +88,12 @@ export const runnerKinds: readonly RunnerKind[] = [
     install: 'Put Maven 3 and a JDK on PATH.',
     create: (maven) => new Maven(maven),
   },
+  {
+    name: 'gradle',
+    program: 'gradle',
+    install: 'Run "./gradlew test" once in the repository, or put Gradle on PATH; it needs a JDK.',
+    create: (gradle) => new Gradle(gradle),
+  },
 ];
 
 /** How a message calls a program. */
@@ -95,4 +103,5 @@ export const programNames: Readonly<Record<keyof Programs, string>> = {
   go: 'Go',
   cargo: 'Cargo',
   maven: 'Maven',
+  gradle: 'Gradle',
 };
