@@ -8,7 +8,7 @@ import { infrastructure } from '../../trajectory/errors.js';
 import { commandEnvironment, withJoinedOutput } from './commandEnvironment.js';
 import type { Janitor } from './janitorClient.js';
 import { killTree, markerVariable, waitForEnd } from './processTree.js';
-import { runBounded } from './runBounded.js';
+import { processLimit, runBounded } from './runBounded.js';
 import type { Mount, Sandbox, SandboxCommand, SandboxResult, SandboxView } from './sandbox.js';
 import { isInside, type Toolchain } from './toolchain.js';
 
@@ -47,7 +47,8 @@ export class Bubblewrap implements Sandbox {
       '--chdir',
       path.join(view.mountPath, command.cwd),
       '--',
-      ...withJoinedOutput(command.argv),
+      // Its own user namespace counts its own processes. The watch ends a command with fewer; a fork bomb is faster than the watch.
+      ...withJoinedOutput(command.argv, 2 * processLimit),
     ];
     const env = commandEnvironment({
       path: this.toolchain.path.join(path.delimiter),

@@ -38,10 +38,13 @@ function windowsVariables(): Record<string, string> {
 /**
  * The program's arguments, so started that both its outputs go into one pipe (only then do they come in the order in
  * which they were written), it leaves no core dump, and no file of it grows beyond 1 GiB. The arguments are passed on as
- * they are, never as text of the shell's.
+ * they are, never as text of the shell's. `maxProcesses` is for where the user's other processes do not count (dash
+ * calls that limit p, other shells u; the kernel spares the machine's superuser).
  */
-export function withJoinedOutput(argv: readonly string[]): string[] {
+export function withJoinedOutput(argv: readonly string[], maxProcesses?: number): string[] {
   if (process.platform === 'win32') return [...argv];
-  const setUp = 'ulimit -c 0; ulimit -f 2097152; exec "$@" 2>&1';
+  const processes =
+    maxProcesses === undefined ? '' : `ulimit -u ${maxProcesses} 2>/dev/null || ulimit -p ${maxProcesses}; `;
+  const setUp = `ulimit -c 0; ulimit -f 2097152; ${processes}exec "$@" 2>&1`;
   return ['/bin/sh', '-c', setUp, 'sh', ...argv];
 }
