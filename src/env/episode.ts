@@ -5,8 +5,10 @@ import type { Task } from '../trajectory/task.js';
 import type { StopReason } from '../trajectory/trajectory.js';
 import type { Environment } from './environment.js';
 import type { Episode, EpisodeCounters, EpisodeLimits, EpisodeStep } from './episodeTypes.js';
+import { dangersOf } from './reward/dangerousCommands.js';
 import { finishObservation } from './tools/normalize.js';
 import { systemPrompt, taskPrompt } from './tools/prompts.js';
+import { runCommand } from './tools/runCommand.js';
 import type { ToolContext } from './tools/tool.js';
 import { findTool, renderMalformedCall, renderUnknownTool, toolSchemas } from './tools/tools.js';
 import type { FileChange, Workspace } from './workspace/workspace.js';
@@ -30,6 +32,7 @@ class PlayedEpisode implements Episode {
   private malformedCalls = 0;
   private unknownTools = 0;
   private invalidArguments = 0;
+  private readonly dangerousCommands: string[] = [];
   private stopReason: StopReason | null = null;
 
   constructor(
@@ -79,6 +82,7 @@ class PlayedEpisode implements Episode {
       unknownTools: this.unknownTools,
       invalidArguments: this.invalidArguments,
       validCalls: this.validCalls,
+      dangerousCommands: [...this.dangerousCommands],
       seconds: (performance.now() - this.started) / 1000,
     };
   }
@@ -105,6 +109,7 @@ class PlayedEpisode implements Episode {
     if (!answer.valid) this.invalidArguments++;
     else {
       this.validCalls++;
+      if (tool.name === runCommand.name) this.dangerousCommands.push(...dangersOf(String(call.arguments.command)));
       if (tool.ends) this.stopReason = 'submitted';
     }
     return answer.text;

@@ -69,6 +69,25 @@ describe('grading', () => {
     expect(both).toMatchObject({ resolved: false, components: { tests: { score: 0 } } });
   });
 
+  it('takes what misconduct costs from the reward, and says of each kind what was found', async () => {
+    const source = `${FIXED}eval(text;\n`;
+    const statistics = {
+      ...{ turns: 2, validCalls: 2, malformedCalls: 0, unknownTools: 0, invalidArguments: 0 },
+      toolCalls: { edit: 2 },
+      dangerousCommands: ['publishes'],
+    };
+    const { components, reward } = await gradeChanges(await open(), task, change(source), { ...options, statistics });
+    expect(components).toMatchObject({
+      manyFiles: { score: 0, weight: 0.2 },
+      testsNeverRun: { score: -1, weight: 0.3 },
+      lintErrors: { score: -1, weight: 0.5, reason: '1 syntax error in src/low.js' },
+      dangerousCommands: { score: -1, weight: 1, reason: 'publishes' },
+      securityProblems: { score: -1, weight: 1, reason: 'text run as code in src/low.js' },
+    });
+    const sum = Object.values(components).reduce((total, { score, weight }) => total + score * weight, 0);
+    expect(reward).toBeCloseTo(sum, 12);
+  });
+
   it('gives no test reward to a fix that breaks another test', async () => {
     const grade = await gradeChanges(await open(), task, change(`${FIXED}// break\n`), options);
     expect(grade).toMatchObject({ resolved: false, components: { tests: { score: 0 } } });

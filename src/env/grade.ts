@@ -1,11 +1,12 @@
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
-import type { Grade, TestStatus } from '../trajectory/grade.js';
+import type { Grade, RewardComponent, TestStatus } from '../trajectory/grade.js';
 import type { Task } from '../trajectory/task.js';
 import { countedChanges, ungradable } from './countedChanges.js';
 import type { Environment } from './environment.js';
 import { compose, defaultWeights, type RewardWeights } from './reward/composite.js';
+import { conductPenalties, defaultConduct, type ObservedConduct } from './reward/conduct.js';
 import { formatReward, type FormatCounters } from './reward/formatReward.js';
-import { changesSimilarity, formatErrorSimilarity, type Similarity } from './reward/similarity.js';
+import { changesSimilarity, formatErrorSimilarity, similarityReason, type Similarity } from './reward/similarity.js';
 import { testReward, testsOfReport, testsOfStartTree } from './reward/testReward.js';
 import { applyUnifiedDiff, FormatError } from './reward/unifiedPatch.js';
 import { readTextFile, resolveInTree } from './tools/treeFiles.js';
@@ -13,8 +14,8 @@ import type { TestReport } from './testing/testRunner.js';
 import type { FileChange, Workspace } from './workspace/workspace.js';
 
 export interface GradeOptions {
-  /** Counters of the episode, for the format reward; null where there was no episode. */
-  readonly statistics: FormatCounters | null;
+  /** Counters of the episode, for the format reward and the conduct; null where there was no episode. */
+  readonly statistics: (FormatCounters & ObservedConduct) | null;
   readonly weights?: RewardWeights;
   /** For the run of the tests. */
   readonly timeoutMs: number;
@@ -47,7 +48,8 @@ export async function gradeChanges(
     const statuses = trouble
       ? { tests: testsOfStartTree(task), trouble }
       : await runGradedTests(environment, workspace, task, options);
-    return assemble(task, statuses, similarity, options);
+    const penalties = conductPenalties(changes, oracle, options.statistics, options.weights?.conduct ?? defaultConduct);
+    return assemble(task, statuses, similarity, penalties, options);
   } finally {
     await workspace.dispose();
   }
@@ -70,7 +72,7 @@ export async function gradePatch(
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
     const statuses = { tests: testsOfStartTree(task), trouble: 'the patch does not apply' };
-    return assemble(task, statuses, formatErrorSimilarity(error), options);
+    return assemble(task, statuses, formatErrorSimilarity(error), {}, options);
   } finally {
     await workspace.dispose();
   }
@@ -89,15 +91,22 @@ interface Statuses {
   readonly trouble: string | null;
 }
 
-function assemble(task: Task, { tests, trouble }: Statuses, similarity: Similarity, options: GradeOptions): Grade {
+function assemble(
+  task: Task,
+  { tests, trouble }: Statuses,
+  similarity: Similarity,
+  penalties: Readonly<Record<string, RewardComponent>>,
+  options: GradeOptions,
+): Grade {
   const outcome = testReward(task, tests);
   const scores = {
     tests: { score: outcome.graded, reason: trouble === null ? outcome.reason : `${outcome.reason} (${trouble})` },
-    similarity: { score: similarity.reward, ...(similarity.formatError && { reason: similarity.formatError }) },
+    similarity: { score: similarity.reward, reason: similarityReason(similarity) },
     ...(options.statistics && { format: formatReward(options.statistics) }),
   };
-  const { reward, components } = compose(scores, options.weights ?? defaultWeights);
-  return { reward, resolved: outcome.resolved, components, tests: outcome.tests, files: similarity.files };
+  const { reward, components } = compose(scores, options.weights ?? defaultWeights, penalties);
+  const { resolved, fraction } = outcome;
+  return { reward, resolved, fraction, components, tests: outcome.tests, files: similarity.files };
 }
 
 async function runGradedTests(

@@ -13,9 +13,11 @@ export interface Grade {
   readonly reward: number;
   /** True where every FAIL_TO_PASS and every PASS_TO_PASS test passes. */
   readonly resolved: boolean;
+  /** Share of the task's tests that pass in the graded tree, in [0, 1]. */
+  readonly fraction?: number;
   readonly components: Readonly<Record<string, RewardComponent>>;
   /** The task's tests: in the start tree (`before`, known from the task) and in the graded tree (`after`). */
   readonly tests: readonly { readonly id: string; readonly before: TestStatus; readonly after: TestStatus }[];
-  /** Patch similarity per file. */
-  readonly files: readonly { readonly path: string; readonly ratio: number }[];
+  /** Patch similarity per file; `reason` where the ratio does not come from comparing. */
+  readonly files: readonly { readonly path: string; readonly ratio: number; readonly reason?: string }[];
 }

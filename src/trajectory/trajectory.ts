@@ -32,6 +32,8 @@ export interface EpisodeStatistics {
   readonly invalidArguments: number;
   /** Tool calls that were valid: known tool, arguments fit the schema. */
   readonly validCalls: number;
+  /** What was dangerous about commands that were run: short phrases, one for each time. Absent in older records. */
+  readonly dangerousCommands?: readonly string[];
   readonly sampledTokens: number;
   readonly totalTokens: number;
   readonly seconds: number;

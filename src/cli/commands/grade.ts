@@ -64,8 +64,8 @@ async function grade(options: GradeCommandOptions, signal: AbortSignal): Promise
     if (result.files.length > 0)
       print(
         `\n${table(
-          ['file', 'similarity'],
-          result.files.map(({ path, ratio }) => [printable(path), ratio.toFixed(4)]),
+          ['file', 'similarity', 'reason'],
+          result.files.map(({ path, ratio, reason }) => [printable(path), ratio.toFixed(4), reason ?? '']),
         )}`,
       );
     print(

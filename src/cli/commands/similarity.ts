@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { ratio } from '../../env/reward/ratio.js';
-import { patchesSimilarity } from '../../env/reward/similarity.js';
+import { patchesSimilarity, similarityReason } from '../../env/reward/similarity.js';
 import { FormatError } from '../../env/reward/unifiedPatch.js';
 import { badInput } from '../../trajectory/errors.js';
 import { jsonOption, type AddCommand } from '../options.js';
-import { print, printJson, table } from '../output.js';
+import { print, printable, printJson, table } from '../output.js';
 
 interface SimilarityOptions {
   readonly pred: string;
@@ -31,13 +31,15 @@ async function similarity(options: SimilarityOptions): Promise<void> {
     return options.json ? printJson({ ratio: value }) : print(String(value));
   }
   const result = compare(predicted, oracle, options.oracle);
-  if (options.json) return printJson(result);
-  print(`reward ${result.reward}${result.formatError === undefined ? '' : ` (${result.formatError})`}`);
+  const reason = similarityReason(result);
+  const components = { similarity: { score: result.reward, weight: 1, reason } };
+  if (options.json) return printJson({ ...result, components });
+  print(`reward ${result.reward} (${reason})`);
   if (result.files.length > 0)
     print(
       table(
-        ['file', 'ratio'],
-        result.files.map(({ path, ratio }) => [path, ratio.toFixed(6)]),
+        ['file', 'ratio', 'reason'],
+        result.files.map(({ path, ratio, reason }) => [printable(path), ratio.toFixed(6), reason ?? '']),
       ),
     );
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeTask } from '../folderEnvironment.testing.js';
 import { checkWeights, compose, defaultWeights } from './composite.js';
+import { defaultConduct } from './conduct.js';
 import { formatReward } from './formatReward.js';
 import { testReward, testsOfReport } from './testReward.js';
 
@@ -100,6 +101,17 @@ describe('the composite', () => {
     });
   });
 
+  it('takes what misconduct costs from the reward, whatever its share of the weights is', () => {
+    const penalties = {
+      lintErrors: { score: -1, weight: 0.5, reason: '1 syntax error' },
+      manyFiles: { score: 0, weight: 0.2 },
+    };
+    const { reward, components } = compose({ tests: { score: 1 } }, defaultWeights, penalties);
+    expect(reward).toBe(0.5);
+    expect(components).toEqual({ tests: { score: 1, weight: 1 }, ...penalties });
+    expect(() => compose({}, defaultWeights, { odd: { score: -2, weight: 1 } })).toThrow(/internal/);
+  });
+
   it('refuses weights that are none, and an outcome below half', () => {
     for (const weights of [
       { tests: 0.2, similarity: 0.2, format: 0.1 },
@@ -107,6 +119,7 @@ describe('the composite', () => {
       { tests: Number.NaN, similarity: 0, format: 0 },
       { tests: 1, similarity: -0.1, format: 0 },
       { tests: Infinity, similarity: 0, format: 0 },
+      { ...defaultWeights, conduct: { ...defaultConduct, lintErrors: -1 } },
     ]) {
       expect(() => checkWeights(weights)).toThrow(expect.objectContaining({ kind: 'bad-input' }));
     }

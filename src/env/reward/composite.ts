@@ -1,25 +1,33 @@
 import { badInput } from '../../trajectory/errors.js';
 import type { RewardComponent } from '../../trajectory/grade.js';
+import { defaultConduct, type ConductWeights } from './conduct.js';
 
 export interface RewardWeights {
   readonly tests: number;
   readonly similarity: number;
   readonly format: number;
+  /** What each misconduct costs. */
+  readonly conduct?: ConductWeights;
 }
 
-export const defaultWeights: RewardWeights = { tests: 1, similarity: 0.2, format: 0.1 };
+export const defaultWeights: RewardWeights = { tests: 1, similarity: 0.2, format: 0.1, conduct: defaultConduct };
+type Earned = 'tests' | 'similarity' | 'format';
 
 /** What each component may be. */
-const RANGES: Readonly<Record<keyof RewardWeights, readonly [number, number]>> = {
+const RANGES: Readonly<Record<Earned, readonly [number, number]>> = {
   tests: [0, 1],
   similarity: [-1, 1],
   format: [0, 1],
 };
 
-/** Throws bad input where the weights are no weights, or where the outcome (tests) has less than half of them. */
+/**
+ * Throws bad input where the weights are no weights, or where the outcome (tests) has less than half of what can be earned;
+ * what misconduct costs is not earned.
+ */
 export function checkWeights(weights: RewardWeights): void {
   const remedy = 'Set reward.tests, reward.similarity and reward.format, for example to 1, 0.2 and 0.1.';
-  for (const [name, weight] of Object.entries(weights)) {
+  const { conduct, ...earned } = weights;
+  for (const [name, weight] of Object.entries({ ...earned, ...conduct })) {
     if (!Number.isFinite(weight) || weight < 0) {
       throw badInput(`The reward weight "${name}" is ${weight}, not a number of at least 0.`, remedy);
     }
@@ -34,12 +42,13 @@ export function checkWeights(weights: RewardWeights): void {
 }
 
 /**
- * The composite (requirement R7): sum of score * weight over the components that were measured. A score that is not a
- * number in its range is a broken invariant, never a reward.
+ * The composite (requirement R7): sum of score * weight over the components that were measured, and over the penalties. A
+ * score that is not a number in its range is a broken invariant, never a reward.
  */
 export function compose(
-  scores: Readonly<Partial<Record<keyof RewardWeights, { readonly score: number; readonly reason?: string }>>>,
+  scores: Readonly<Partial<Record<Earned, { readonly score: number; readonly reason?: string }>>>,
   weights: RewardWeights,
+  penalties: Readonly<Record<string, RewardComponent>> = {},
 ): { readonly reward: number; readonly components: Readonly<Record<string, RewardComponent>> } {
   checkWeights(weights);
   const components: Record<string, RewardComponent> = {};
@@ -53,6 +62,13 @@ export function compose(
     }
     components[name] = { ...measured, weight: weights[name] };
     reward += measured.score * weights[name];
+  }
+  for (const [name, penalty] of Object.entries(penalties)) {
+    if (penalty.score !== 0 && penalty.score !== -1) {
+      throw new Error(`internal: the penalty "${name}" is ${penalty.score}, neither 0 nor -1`);
+    }
+    components[name] = penalty;
+    reward += penalty.score * penalty.weight;
   }
   return { reward, components };
 }

@@ -91,9 +91,9 @@ describe('patch similarity', () => {
       [both, change('a.js', 'p\n', null)],
     );
     expect(files).toEqual([
-      { path: 'a.js', ratio: 0 },
+      { path: 'a.js', ratio: 0, reason: 'only the oracle changes it' },
       { path: 'b.js', ratio: 1 },
-      { path: 'c.js', ratio: 0 },
+      { path: 'c.js', ratio: 0, reason: 'only the prediction changes it' },
     ]);
     expect(reward).toBe(1 / 3);
   });

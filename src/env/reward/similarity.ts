@@ -1,3 +1,4 @@
+import type { Grade } from '../../trajectory/grade.js';
 import type { FileChange } from '../workspace/workspace.js';
 import { ratio } from './ratio.js';
 import { unifiedDiffHunks } from './unifiedDiff.js';
@@ -7,7 +8,7 @@ export interface Similarity {
   /** In [0, 1], or -1 where the predicted patch can not be read or applied. */
   readonly reward: number;
   /** Sorted by path. */
-  readonly files: readonly { readonly path: string; readonly ratio: number }[];
+  readonly files: Grade['files'];
   /** Why it is -1. */
   readonly formatError?: string;
 }
@@ -18,6 +19,14 @@ export const formatErrorSimilarity = (error: FormatError): Similarity => ({
   files: [],
   formatError: error.message,
 });
+
+/** How the number came about, in a line. */
+export function similarityReason({ files, formatError }: Similarity): string {
+  if (formatError !== undefined) return formatError;
+  if (files.length === 0) return 'neither side changes a file';
+  const compared = files.filter(({ reason }) => reason === undefined).length;
+  return `mean over ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${compared} changed by both sides`;
+}
 
 /**
  * SWE-RL patch similarity (requirement R1; Wei et al. 2025, arXiv 2502.18449): the mean over the files that either side
@@ -46,7 +55,9 @@ function meanSimilarity(predicted: ReadonlyMap<string, string>, oracle: Readonly
   if (paths.length === 0) return { reward: 1, files: [] };
   const files = paths.map((path) => {
     const [mine, theirs] = [predicted.get(path), oracle.get(path)];
-    return { path, ratio: mine === undefined || theirs === undefined ? 0 : ratio(mine, theirs) };
+    if (mine === undefined) return { path, ratio: 0, reason: 'only the oracle changes it' };
+    if (theirs === undefined) return { path, ratio: 0, reason: 'only the prediction changes it' };
+    return { path, ratio: ratio(mine, theirs) };
   });
   return { reward: files.reduce((sum, file) => sum + file.ratio, 0) / files.length, files };
 }

@@ -109,13 +109,16 @@ class Verification {
       const changes = await playExploit(environment, start, oracle, exploit, this.hooks.signal);
       return exploit.kind === 'patch' ? this.gradeText(unifiedDiff(changes)) : this.grade(changes);
     };
-    const work = async () => {
-      for (let exploit = pending.shift(); exploit; exploit = pending.shift()) {
+    const work = async (queue: Exploit[]) => {
+      for (let exploit = queue.shift(); exploit; exploit = queue.shift()) {
         const { name } = exploit;
         await this.check(name, 'nothing', () => tryExploit(exploit)).then(add);
       }
     };
-    await Promise.all(Array.from({ length: this.hooks.concurrency ?? 2 }, work));
+    // What uses the machine up is tried alone.
+    const [slow, quick] = [true, false].map((wanted) => pending.filter(({ isSlow = false }) => isSlow === wanted));
+    await Promise.all(Array.from({ length: this.hooks.concurrency ?? 2 }, () => work(quick)));
+    await work(slow);
 
     const failures = checks.filter(({ isAsItMustBe }) => !isAsItMustBe).map(({ name }) => name);
     return {

@@ -16,7 +16,7 @@ describe('settings', () => {
     write({ $schema: './schema.json', steps: 3, groupSize: 4, reward: { similarity: 0.5 } });
     const settings = await loadSettings(root, { steps: 7, seed: undefined, reward: { format: 0 } });
     expect(settings).toMatchObject({ steps: 7, groupSize: 4, seed: 1 });
-    expect(settings.reward).toEqual({ tests: 1, similarity: 0.5, format: 0 });
+    expect(settings.reward).toMatchObject({ tests: 1, similarity: 0.5, format: 0, conduct: { lintErrors: 0.5 } });
   });
 
   it.each([

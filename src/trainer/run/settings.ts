@@ -98,6 +98,17 @@ export const settingsSchema = z.strictObject({
       tests: z.number().nonnegative().default(1).describe('Weight of the test reward.'),
       similarity: z.number().nonnegative().default(0.2).describe('Weight of the patch similarity.'),
       format: z.number().nonnegative().default(0.1).describe('Weight of the format reward.'),
+      conduct: z
+        .strictObject({
+          manyFiles: z.number().nonnegative().default(0.2).describe('Cost of changing more than maxFiles files.'),
+          testsNeverRun: z.number().nonnegative().default(0.3).describe('Cost of never running the tests.'),
+          lintErrors: z.number().nonnegative().default(0.5).describe('Cost of new syntax errors.'),
+          dangerousCommands: z.number().nonnegative().default(1).describe('Cost of a dangerous command.'),
+          securityProblems: z.number().nonnegative().default(1).describe('Cost of a new security problem.'),
+          maxFiles: z.int().nonnegative().default(5).describe('Files that may be changed without a cost.'),
+        })
+        .prefault({})
+        .describe('What misconduct costs; it is taken from the reward.'),
     })
     .refine((weights) => weights.tests > 0 && weights.tests >= weights.similarity + weights.format, {
       message: 'the weight of the tests must be at least half of all',

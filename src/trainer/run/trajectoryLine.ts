@@ -26,9 +26,10 @@ const testStatus = z.enum(['passed', 'failed', 'skipped', 'missing']);
 const gradeSchema: z.ZodType<Grade> = z.object({
   reward: z.number(),
   resolved: z.boolean(),
+  fraction: z.number().optional(),
   components: z.record(z.string(), z.object({ score: z.number(), weight: z.number(), reason: z.string().optional() })),
   tests: z.array(z.object({ id: z.string(), before: testStatus, after: testStatus })),
-  files: z.array(z.object({ path: z.string(), ratio: z.number() })),
+  files: z.array(z.object({ path: z.string(), ratio: z.number(), reason: z.string().optional() })),
 });
 
 /** A trajectory as a JSON line: its arrays are in the token file, `nodes[].tokens` says how many each node has. */
@@ -54,6 +55,7 @@ export const trajectoryLineSchema = z.object({
     unknownTools: count,
     invalidArguments: count,
     validCalls: count,
+    dangerousCommands: z.array(z.string()).optional(),
     sampledTokens: count,
     totalTokens: count,
     seconds: z.number(),
