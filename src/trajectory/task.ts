@@ -2,6 +2,15 @@
 export type TaskSource = 'injection' | 'history';
 export type TaskSplit = 'train' | 'heldout';
 
+/** One of several bugs that were put in together. */
+export interface InjectedBug {
+  readonly operator: string;
+  readonly file: string;
+  readonly line: number;
+  /** Tests that it fails alone; they are all among FAIL_TO_PASS, and no other bug of the task fails just these. */
+  readonly breaks: readonly string[];
+}
+
 /**
  * A task, shaped as a SWE-bench instance (same field names), with Whetstone's own facts under `whetstone`.
  *
@@ -40,6 +49,8 @@ export interface Task {
     /** Injection only: operator's name and where it struck. Never shown to the policy. */
     readonly operator?: string;
     readonly site?: { readonly file: string; readonly line: number };
+    /** Injection of several bugs only: each of them, in place of `site`. Never shown to the policy. */
+    readonly bugs?: readonly InjectedBug[];
   };
 }
 

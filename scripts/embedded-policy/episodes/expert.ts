@@ -56,7 +56,7 @@ export function playExpert(rng: Rng, situation: Situation): ExpertEpisode | null
     language: program.language,
     operator: situation.operator,
     system: systemPrompt(toolSchemas),
-    user: injectionStatement(situation.repo, failing),
+    user: injectionStatement(situation.repo, failing, []),
     turns: scene.turns,
   };
 }

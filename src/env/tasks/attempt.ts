@@ -1,4 +1,4 @@
-import type { TaskSource } from '../../trajectory/task.js';
+import type { InjectedBug, TaskSource } from '../../trajectory/task.js';
 
 /** A test that the start tree of a task fails, and what it says. */
 export interface FailedTest {
@@ -28,7 +28,8 @@ export interface TaskDraft {
   readonly files: readonly string[];
   /** The function that the oracle mends, for a split finer than by file. */
   readonly scope: string;
-  readonly site?: { readonly file: string; readonly line: number };
+  /** Bugs that were put in. */
+  readonly bugs?: readonly InjectedBug[];
 }
 
 export type AttemptResult =
@@ -45,9 +46,12 @@ export interface Attempt {
   readonly isDecided?: boolean;
 }
 
-/** A candidate that is passed over, with the reason. */
-export const skippedAttempt = (title: string, skipped: string): Attempt => ({
+/** A candidate whose result is known. */
+export const decidedAttempt = (title: string, result: AttemptResult): Attempt => ({
   title,
-  run: () => Promise.resolve({ skipped }),
+  run: () => Promise.resolve(result),
   isDecided: true,
 });
+
+/** A candidate that is passed over, with the reason. */
+export const skippedAttempt = (title: string, skipped: string): Attempt => decidedAttempt(title, { skipped });

@@ -101,8 +101,11 @@ function expectNoLeak(task: Task): void {
   const statement = task.problem_statement;
   for (const line of changedLines(task.patch)) expect(statement).not.toContain(line);
   for (const { name } of OPERATORS) expect(statement).not.toContain(name);
-  expect(statement).not.toContain(task.whetstone.site?.file);
+  for (const file of brokenFiles(task)) expect(statement).not.toContain(file);
 }
+
+const brokenFiles = ({ whetstone: { site, bugs = [] } }: Task) =>
+  (site === undefined ? bugs : [site]).map(({ file }) => file);
 
 // Each of these runs a real suite dozens of times.
 describe('buildTasks', { timeout: 480_000 }, () => {
@@ -132,7 +135,7 @@ describe('buildTasks', { timeout: 480_000 }, () => {
       expectNoLeak(task);
     }
     const side = (split: string) =>
-      tasks.filter((task) => task.whetstone.split === split).map((task) => task.whetstone.site?.file);
+      tasks.filter((task) => task.whetstone.split === split).flatMap((task) => brokenFiles(task));
     expect(side('train').filter((file) => side('heldout').includes(file))).toEqual([]);
     for (const one of verified) expect(one).toMatchObject({ failures: [], caught: one.tried });
     expect(await readTasks(path.join(folder, '.whetstone'))).toEqual(tasks);

@@ -15,6 +15,7 @@ import { searchTasks } from './search.js';
 import { splitTasks } from './split.js';
 import { numbered, toTask } from './taskRecord.js';
 import { treePaths } from './treePaths.js';
+import { CHOICE, mostVaried } from './variety.js';
 import { readBuilt, writeTasks, type BuiltTasks } from './taskStore.js';
 
 export interface BuildOptions {
@@ -66,7 +67,7 @@ export interface BuildHooks {
 }
 
 /** Changed whenever the same repository and options would give other tasks. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /**
  * Makes tasks of a repository and stores them: a baseline of its tests, candidates from history and by injection, each
@@ -83,7 +84,7 @@ export async function buildTasks(
   if (stored !== null) return stored;
 
   const report = (progress: Omit<BuildProgress, 'done' | 'total'>) =>
-    hooks.onProgress?.({ done: progress.kept, total: options.limit, ...progress });
+    hooks.onProgress?.({ done: Math.min(progress.kept, options.limit), total: options.limit, ...progress });
   report({ kept: 0, tried: 0, message: 'Running the tests for a baseline' });
   const { concurrency, validationRuns: times, testTimeoutMs, signal } = { ...options, ...hooks };
   const baseline = await measureBaseline(environment, { times, timeoutMs: testTimeoutMs, concurrency, signal });
@@ -130,13 +131,16 @@ export async function buildTasks(
     await search('history', attempts, { limit, deadline: deadlineAfter(injects ? 0.5 : 1) });
   }
   if (injects) {
-    const limit = options.limit - draftsOf(results.history).length;
+    const limit = Math.ceil(CHOICE * (options.limit - draftsOf(results.history).length));
     const attempts = injectionAttempts(environment, baseline, settings);
     await search('injection', attempts, { limit, deadline: deadlineAfter(1) });
   }
 
   // A test that was found to waver late may stand in tasks that were found early.
-  const certain = mapResults(results, (draft) => withoutQuarantined(draft, quarantine));
+  const certain = chooseVaried(
+    mapResults(results, (draft) => withoutQuarantined(draft, quarantine)),
+    options.limit,
+  );
   const drafts = draftsOf([...certain.history, ...certain.injection]);
   if (drafts.length === 0) throw noTask(countOf(certain, options), Date.now() > deadlineAfter(1));
   const { splits, note } = splitTasks(drafts, options.seed);
@@ -167,6 +171,15 @@ const mapResults = (results: Results, judge: (draft: TaskDraft) => AttemptResult
     own.map((result) => ('draft' in result ? judge(result.draft) : result));
   return { history: map(results.history), injection: map(results.injection) };
 };
+
+/** More bugs are found than wanted; the most varied of them stay. */
+function chooseVaried(results: Results, limit: number): Results {
+  const wanted = limit - draftsOf(results.history).length;
+  const chosen = new Set(mostVaried(draftsOf(results.injection), wanted));
+  const judge = (result: AttemptResult): AttemptResult =>
+    'draft' in result && !chosen.has(result.draft) ? { skipped: 'like others that were taken' } : result;
+  return { ...results, injection: results.injection.map(judge) };
+}
 
 /** Only the sources that were asked for. */
 const countOf = (results: Results, { sources }: BuildOptions) =>

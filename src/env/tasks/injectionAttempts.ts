@@ -1,19 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryEnvironment } from '../environment.js';
-import { applyUnifiedDiff } from '../reward/unifiedPatch.js';
-import { skippedAttempt, type Attempt, type AttemptResult } from './attempt.js';
+import { decidedAttempt, skippedAttempt, type Attempt, type AttemptResult, type TaskDraft } from './attempt.js';
 import type { AttemptSettings } from './attemptSettings.js';
 import type { Baseline } from './baseline.js';
 import { bugCandidates, type BugCandidate, type SourceFile } from './injection/candidates.js';
 import { OPERATORS } from './injection/operators/index.js';
+import { BugPool } from './injection/severalBugs.js';
+import { tryBug, tryTogether } from './injectionTrial.js';
 import { seededOrder } from './seededOrder.js';
 import { isWrittenByHand } from './sourceFiles.js';
-import { injectionStatement } from './statement.js';
 import { SoundRuns } from './soundRuns.js';
 import { TestSelector } from './selection/testSelector.js';
-import { runOnce, SILENT, tryTrees } from './trial.js';
-import { unifiedDiff } from './unifiedDiff.js';
+import { SILENT } from './trial.js';
 
 /** Parsing all of a huge repository would cost more than it brings. */
 const MAX_SOURCE_FILES = 400;
@@ -21,10 +20,10 @@ const MAX_SOURCE_FILES = 400;
 const MISSES_PER_FUNCTION = 2;
 const MISSES_PER_FILE = 8;
 
-/** A hanging test is told from a slow one by this much more time than the sound tree takes. */
-const timeoutAfter = (soundMs: number) => 10_000 + 4 * soundMs;
-
-/** Every bug that the operators can put into the environment's base tree, varied from the first. */
+/**
+ * Every bug that the operators can put into the environment's base tree, varied from the first. Some of those that are
+ * tasks by themselves are set aside and put in together, so that a task may have several.
+ */
 export async function* injectionAttempts(
   environment: RepositoryEnvironment,
   baseline: Baseline,
@@ -35,10 +34,18 @@ export async function* injectionAttempts(
   try {
     const sources = await readSources(tree.root, settings);
     const selector = await TestSelector.of(tree.root, settings.paths.all, baseline, settings.gradingMs);
-    const shared = { date: await commitDate(environment), soundRuns: new SoundRuns(environment, baseline, settings) };
+    const soundRuns = new SoundRuns(environment, baseline, settings);
+    const context = { environment, settings, soundRuns, date: await commitDate(environment) };
+    const paths = sources.map(({ path }) => path);
+    const pool = new BugPool<TaskDraft>(paths, settings.seed);
+    let ordinal = 0;
     const selected = new Map<string, readonly string[]>();
     const reach = new Reach();
     for (const candidate of bugCandidates(sources, OPERATORS, settings.seed)) {
+      const together = pool.take();
+      if (together.length > 0) {
+        yield { title: 'several bugs', run: () => tryTogether(context, together) };
+      }
       const { path, before, after } = candidate;
       if (environment.suites.restoreTests(path, before, after) !== after) {
         yield skippedAttempt(path, 'in code of the tests');
@@ -50,77 +57,22 @@ export async function* injectionAttempts(
       }
       const files = selected.get(path) ?? (await selector.filesFor([path]));
       selected.set(path, files);
+      const turn = ordinal++;
       yield {
         title: `${candidate.operator} in ${path}`,
         run: async () => {
-          const result = await tryCandidate(environment, candidate, files, shared, settings);
+          const result = await tryBug(context, candidate, files);
           reach.note(candidate, result);
-          return result;
+          if (!('draft' in result) || !pool.isMeant(turn)) return result;
+          pool.add(turn, { bug: candidate, draft: result.draft, breaks: result.draft.failToPass });
+          return { skipped: 'set aside for a task of several bugs' };
         },
       };
     }
+    for (const { draft } of pool.rest()) yield decidedAttempt(draft.label.kind, { draft });
   } finally {
     await tree.dispose();
   }
-}
-
-async function tryCandidate(
-  environment: RepositoryEnvironment,
-  candidate: BugCandidate,
-  files: readonly string[],
-  shared: { readonly date: string; readonly soundRuns: SoundRuns },
-  settings: AttemptSettings,
-): Promise<AttemptResult> {
-  const { repository, baseTree } = environment;
-  const { path, before, after, operator } = candidate;
-  const startPatch = unifiedDiff([{ path, before, after }]);
-  const patch = unifiedDiff([{ path, before: after, after: before }]);
-  if (!(await leadsTo(startPatch, path, before, after)) || !(await leadsTo(patch, path, after, before))) {
-    return { invalid: 'its patch does not apply' };
-  }
-  const sound = (run: number) => shared.soundRuns.get(files, run);
-  const broken = async (run: number) => {
-    // Only what passes the first run gets a start tree of its own, as its episodes will have.
-    const open = () =>
-      run === 0
-        ? environment.openWorkspaceFromTree(baseTree, '', [{ path, before, after }])
-        : environment.openWorkspaceFromTree(baseTree, startPatch);
-    const timeoutMs = Math.min(settings.timeoutMs, timeoutAfter((await sound(run)).durationMs));
-    return runOnce(open, { files, timeoutMs, signal: settings.signal });
-  };
-  const result = await tryTrees(sound, broken, settings.validationRuns);
-  settings.quarantine.noteSound(result.wavering.sound);
-  settings.quarantine.noteBroken(`${path}:${candidate.line} ${operator}`, result.wavering.broken);
-  if (result.kind === 'flaky') return { flaky: true };
-  if (result.kind === 'invalid') return { invalid: result.reason };
-  return {
-    draft: {
-      source: 'injection',
-      baseCommit: repository.headCommit,
-      baseTree,
-      date: shared.date,
-      startPatch,
-      testPatch: '',
-      patch,
-      statement: (failing) => injectionStatement(repository.name, failing),
-      failures: result.failures,
-      failToPass: result.verdict.failToPass,
-      passToPass: result.verdict.passToPass,
-      testFiles: files,
-      label: { commit: repository.headCommit, kind: operator },
-      files: [path],
-      scope: `${path}:${candidate.scopeLine}`,
-      site: { file: path, line: candidate.line },
-    },
-  };
-}
-
-/** Is the patch, read back, the change that it was made of? */
-async function leadsTo(patch: string, path: string, before: string, after: string): Promise<boolean> {
-  const changes = await applyUnifiedDiff(patch, (name) => Promise.resolve(name === path ? before : null)).catch(
-    () => [],
-  );
-  return changes.length === 1 && changes[0].path === path && changes[0].after === after;
 }
 
 async function readSources(root: string, { paths, isOutOfReach, seed }: AttemptSettings): Promise<SourceFile[]> {

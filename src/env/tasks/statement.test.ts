@@ -8,7 +8,7 @@ const failure = (name: string, message = 'Expected values to be strictly equal:\
 
 describe('injectionStatement', () => {
   it('says which tests fail and why, and nothing else', () => {
-    expect(injectionStatement('library', [failure('ends before its end')])).toBe(
+    expect(injectionStatement('library', [failure('ends before its end')], [])).toBe(
       'Tests fail in library. Find the bug in the source and fix it.\n' +
         'Failing: test/range.test.js > ends before its end\n' +
         '  Expected values to be strictly equal: 2 !== 3',
@@ -19,6 +19,7 @@ describe('injectionStatement', () => {
     const statement = injectionStatement(
       'library',
       ['a', 'b', 'c', 'd', 'e'].map((name) => failure(name, '')),
+      [],
     );
     expect(statement.split('\n').slice(1)).toEqual([
       'Failing: test/range.test.js > a',
@@ -26,6 +27,24 @@ describe('injectionStatement', () => {
       'Failing: test/range.test.js > c',
       '(+2 more)',
     ]);
+  });
+});
+
+describe('the messages of an injected bug', () => {
+  const change = {
+    path: 'src/range.js',
+    before: 'export function range(end) {\n  const last = end - 1;\n  return list(last);\n}\n',
+    after: 'export function range(end) {\n  const last = end + 1;\n  return list(last);\n}\n',
+  };
+  const told = (message: string) => injectionStatement('library', [failure('a', message)], [change]);
+
+  it('name neither the broken file nor a line of it', () => {
+    const message = 'Error: too long in /repo/src/range.js:2:9, seen at src/range.js and test/range.test.js:7';
+    expect(told(message)).toContain('Error: too long in …, seen at … and test/range.test.js:7');
+  });
+
+  it('show neither the broken line nor the sound one', () => {
+    expect(told('> const last = end + 1; expected const last = end - 1;')).toContain('> … expected …');
   });
 });
 

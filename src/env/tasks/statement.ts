@@ -1,4 +1,6 @@
 import type { TestResult } from '../testing/testRunner.js';
+import type { FileChange } from '../workspace/workspace.js';
+import { withoutOracle } from './withoutOracle.js';
 
 const SHOWN_TESTS = 3;
 const MESSAGE_CHARACTERS = 140;
@@ -7,11 +9,16 @@ const INTENT_CHARACTERS = 600;
 type FailedTest = Pick<TestResult, 'id' | 'message'>;
 
 /**
- * What the policy is told of an injected bug: the failing tests and their messages, shortened. Where the bug is and how
- * it is mended is left to find.
+ * What the policy is told of injected bugs: the failing tests and their messages, shortened. Where the bugs are and how
+ * they are mended is left to find: `changes`, which put them in, leave no trace in the messages.
  */
-export function injectionStatement(repo: string, failing: readonly FailedTest[]): string {
-  return [`Tests fail in ${repo}. Find the bug in the source and fix it.`, ...failingLines(failing)].join('\n');
+export function injectionStatement(
+  repo: string,
+  failing: readonly FailedTest[],
+  changes: readonly FileChange[],
+): string {
+  const told = failing.map(({ id, message }) => ({ id, message: withoutOracle(message, changes) }));
+  return [`Tests fail in ${repo}. Find the bug in the source and fix it.`, ...failingLines(told)].join('\n');
 }
 
 /** What the policy is told of a task from history: what the commit set out to do, then the failing tests. */

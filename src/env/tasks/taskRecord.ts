@@ -53,7 +53,13 @@ export function toTask(
       runner: suites.name,
       test_root: suites.root,
       test_files: draft.testFiles,
-      ...(draft.site === undefined ? {} : { operator: draft.label.kind, site: draft.site }),
+      ...injected(draft),
     },
   };
+}
+
+function injected({ bugs = [], label }: TaskDraft): Pick<Task['whetstone'], 'operator' | 'site' | 'bugs'> {
+  if (bugs.length === 0) return {};
+  const [{ file, line }] = bugs;
+  return { operator: label.kind, ...(bugs.length === 1 ? { site: { file, line } } : { bugs }) };
 }

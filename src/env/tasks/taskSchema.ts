@@ -25,5 +25,16 @@ export const taskSchema: z.ZodType<Task> = z.object({
     test_files: z.array(z.string()),
     operator: z.string().optional(),
     site: z.object({ file: z.string(), line: z.number().int() }).optional(),
+    bugs: z
+      .array(
+        z.object({
+          operator: z.string(),
+          file: z.string(),
+          line: z.number().int(),
+          breaks: z.array(z.string()).min(1),
+        }),
+      )
+      .min(2)
+      .optional(),
   }),
 });

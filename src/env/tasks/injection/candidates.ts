@@ -22,6 +22,7 @@ export interface BugCandidate {
   readonly scopeLine: number;
   readonly before: string;
   readonly after: string;
+  readonly site: BugSite;
 }
 
 /**
@@ -106,5 +107,6 @@ function breakFile({ file, errors, site }: Place, operator: string): BugCandidat
     scopeLine: scope === null ? 0 : scope.startPosition.row + 1,
     before: file.text,
     after,
+    site,
   };
 }

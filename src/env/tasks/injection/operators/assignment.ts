@@ -25,7 +25,8 @@ function tableFor(source: ParsedSource, node: SyntaxNode): Readonly<Record<strin
   const left = field(node, 'left');
   const given = field(node, 'right');
   const right = given?.type === 'expression_list' ? parts(given)[0] : given;
-  if (left === null || right === null) return {};
+  // Sequences have no opposite of `+=`.
+  if (left === null || right === null || /^(tuple|list|array)/.test(right.type)) return {};
   if (joinsText(source, right)) return source.language === 'rust' ? {} : { '+=': '=' };
   const operands = [left, ...right.namedChildren, right];
   const isSure = !isCompiled(source) || operands.some((operand) => isNumeric(typeIn(source, operand)));

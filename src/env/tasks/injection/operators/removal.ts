@@ -178,8 +178,10 @@ export const caseRemoval: BugOperator = {
     const cases = nodesOf(source, ...CASES).flatMap((node) => {
       const siblings = node.parent === null ? [] : parts(node.parent).filter(({ type }) => CASES.includes(type));
       const isDefault = node.type === 'switch_block_statement_group' && parts(node)[0].text.startsWith('default');
-      const isEmpty = parts(node).length < 2;
-      if (siblings.length < 2 || isDefault || isEmpty || enclosingFunction(node) === null) return [];
+      // One of several labels of the same code.
+      const before = siblings[siblings.findIndex(({ id }) => id === node.id) - 1];
+      const isShared = [node, before].some((one) => one !== undefined && parts(one).length < 2);
+      if (siblings.length < 2 || isDefault || isShared || enclosingFunction(node) === null) return [];
       return lines(source, node, `${brief(node)} removed`);
     });
     return [...elseIfs(source), ...clauses, ...cases].sort(bySite);
