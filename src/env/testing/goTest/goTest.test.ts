@@ -12,6 +12,14 @@ import { GoTest } from './goTest.js';
 const run = promisify(execFile);
 const temporary = new TemporaryFolders();
 const go = await findProgram('go', (process.env.PATH ?? '').split(path.delimiter));
+/** Comes over Go's own proxy where it is not in the module cache yet. */
+const olderGo = 'go1.21.13';
+const older =
+  go !== null &&
+  (await run(go, ['version'], { env: { ...process.env, GOTOOLCHAIN: olderGo }, timeout: 240_000 }).then(
+    ({ stdout }) => stdout.includes(olderGo),
+    () => false,
+  ));
 afterAll(() => temporary.remove());
 
 const GO_MOD = 'module demo\n\ngo 1.21\n';
@@ -224,6 +232,11 @@ describe.skipIf(go === null)('go test', () => {
     const [first, second] = [await runIn(tree, ['parallel_test.go']), await runIn(tree, ['parallel_test.go'])];
     expect(Object.keys(statuses(first.parsed) ?? {})).toHaveLength(4);
     expect(second.parsed).toEqual(first.parsed);
+  });
+
+  it.skipIf(!older)('does the same with an older Go', { timeout: 240_000 }, async () => {
+    const older = await runIn(tree, [], { GOTOOLCHAIN: olderGo });
+    expect(statuses(older.parsed)).toEqual(statuses(found.parsed));
   });
 
   it('takes no results that it did not prove', async () => {
