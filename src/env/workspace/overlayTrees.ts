@@ -59,9 +59,6 @@ export class OverlayTrees implements TreeMaker {
       detached: true,
       env: { PATH: process.env.PATH },
     });
-    // Neither it nor its pipes keep this process alive.
-    holder.unref();
-    for (const stream of [holder.stdin, holder.stdout]) if (stream instanceof Socket) stream.unref();
     holder.stdin.on('error', () => undefined);
     const ended = new Promise<never>((_, reject) => {
       holder.once('error', reject);
@@ -69,6 +66,9 @@ export class OverlayTrees implements TreeMaker {
     });
     await Promise.race([once(holder.stdout, 'data'), ended]);
     ended.catch(() => undefined);
+    // From here on neither it nor its pipes keep this process alive; before, nothing else might.
+    holder.unref();
+    for (const stream of [holder.stdin, holder.stdout]) if (stream instanceof Socket) stream.unref();
     return new OverlayTrees(holder, holder.pid!);
   }
 
