@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { native } from '../../esbuild.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
@@ -21,8 +22,10 @@ try {
     bundle: true,
     platform: 'node',
     format: 'cjs',
+    define: { 'import.meta.url': '__importMetaUrl' },
+    inject: [join(root, 'scripts/build/importMetaUrl.js')],
     target: 'node20',
-    external: ['onnxruntime-node'],
+    external: native,
     logLevel: 'warning',
   });
   // The bundle lies outside of the project, where its native packages would not be found.
