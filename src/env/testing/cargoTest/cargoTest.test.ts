@@ -13,10 +13,20 @@ import { CargoTest } from './cargoTest.js';
 const run = promisify(execFile);
 const temporary = new TemporaryFolders();
 const cargo = await findProgram('cargo', (process.env.PATH ?? '').split(path.delimiter));
+/** Installed by `rustup toolchain install` where the machine has it. */
+const olderRust = '1.80.0';
+const older =
+  cargo !== null &&
+  (await run(cargo, ['--version'], {
+    env: { ...process.env, RUSTUP_TOOLCHAIN: olderRust, RUSTUP_AUTO_INSTALL: '0' },
+  }).then(
+    ({ stdout }) => stdout.includes(olderRust),
+    () => false,
+  ));
 afterAll(() => temporary.remove());
 
 /** Runs the tests of a tree outside of any sandbox; null without results. */
-async function runIn(tree: string, files: readonly string[] = []) {
+async function runIn(tree: string, files: readonly string[] = [], env: Record<string, string> = {}) {
   const [detected] = await new CargoTest(cargo ?? 'cargo').detect(tree);
   const results = await temporary.folder('results');
   const key = 'k'.repeat(64);
@@ -24,7 +34,7 @@ async function runIn(tree: string, files: readonly string[] = []) {
   const command = detected.runner.command(detected, files, results);
   const ended = await run(command.argv[0], command.argv.slice(1), {
     cwd: path.join(tree, detected.root),
-    env: { ...process.env, ...command.env },
+    env: { ...process.env, ...command.env, ...env },
     maxBuffer: 64 * 1024 * 1024,
   }).catch((error: { stdout: string; stderr: string }) => error);
   const parsed = await detected.runner.parse(results, detected, tree, key);
@@ -232,6 +242,11 @@ describe.skipIf(cargo === null)('cargo test', () => {
       'src/deep/er.rs > three_is_three',
     ]);
     expect(second.parsed).toEqual(first.parsed);
+  });
+
+  it.skipIf(!older)('does the same with an older Rust', { timeout: 240_000 }, async () => {
+    const older = await runIn(tree, [], { RUSTUP_TOOLCHAIN: olderRust });
+    expect(statuses(older.parsed)).toEqual(statuses(found.parsed));
   });
 
   it('takes no results that it did not prove', async () => {
