@@ -23,7 +23,7 @@ const temporaryBytes = 1024 ** 3;
 /**
  * Confines with bubblewrap: own user, process, network, IPC and host-name spaces, no capabilities; the disk read-only, homes
  * and temporary folders empty (toolchains shown again), and the worktree in the place of the user's repository, so that the
- * repository, its `.git` and `.whetstone` cannot be seen.
+ * repository, its `.git` and `.whetstone` cannot be seen. The folder around it and its other worktrees are empty too.
  * Not covered: files outside of the homes that anyone may read stay readable.
  */
 export class Bubblewrap implements Sandbox {
@@ -33,7 +33,8 @@ export class Bubblewrap implements Sandbox {
   constructor(
     private readonly toolchain: Toolchain,
     private readonly limitsTemporary: boolean,
-    private readonly stateFolder: string,
+    /** Folders that commands do not see, beside those that hide on every machine. */
+    private readonly hidden: readonly string[],
     private readonly janitor: Janitor,
   ) {}
 
@@ -83,7 +84,10 @@ export class Bubblewrap implements Sandbox {
   }
 
   private async arguments(view: SandboxView): Promise<string[]> {
-    const hidden = [...hiddenFolders(), this.stateFolder].filter((folder) => !isInside(folder, view.mountPath));
+    // Those around others first: what is hidden in a hidden folder is mounted after it.
+    const hidden = [...new Set([...hiddenFolders(), ...this.hidden])]
+      .filter((folder) => !isInside(folder, view.mountPath))
+      .sort((a, b) => a.length - b.length);
     const shown = this.toolchain.folders.filter((folder) => !isInside(folder, view.mountPath));
     const list = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev'];
     for (const folder of await realFolders(hidden)) {

@@ -2,6 +2,7 @@ import { badInput } from '../../trajectory/errors.js';
 import { Bubblewrap, bubblewrapProblem, hiddenFolders, supportsSize } from './bubblewrap.js';
 import { Container } from './container.js';
 import { probeContainer } from './containerProbe.js';
+import { neighbours } from './neighbours.js';
 import type { Janitor } from './janitorClient.js';
 import type { Sandbox, SandboxKind } from './sandbox.js';
 import { parseSandboxChoice, type SandboxChoice } from './sandboxChoice.js';
@@ -28,11 +29,12 @@ export async function probeSandbox(
 ): Promise<Probed> {
   const { janitor, stateFolder } = options;
   const { kind, image } = parseSandboxChoice(choice);
-  const toolchain = await findToolchain(options.repoRoot, hiddenFolders());
+  const beside = await neighbours(options.repoRoot);
+  const toolchain = await findToolchain(options.repoRoot, [...hiddenFolders(), ...beside]);
   const probes = {
     bubblewrap: async (): Promise<Probed | Problem> =>
       (await bubblewrapProblem()) ?? {
-        sandbox: new Bubblewrap(toolchain, await supportsSize(), stateFolder, janitor),
+        sandbox: new Bubblewrap(toolchain, await supportsSize(), [stateFolder, ...beside], janitor),
         toolchain,
       },
     seatbelt: async (): Promise<Probed | Problem> =>
