@@ -114,16 +114,22 @@ function withoutFile(word: string, file: string): string {
 /** The tool's own words and the places in the tree that it names, each the same on every run. */
 function messageOf(headline: string, text: string, file: string, context: ResultsContext): string {
   const rows = normalizeText(`${headline}\n${text}`, context.tree)
+    .replace(/\b0x[0-9a-f]{6,}/gi, '0x…')
+    // Rust's panics name the process.
+    .replace(/^(thread '.*') \(\d+\) panicked/gm, '$1 panicked')
     .split('\n')
     .map((row) => row.trimEnd());
   const words = rows
-    .filter((row) => row !== '' && !/^\s*(at\b|stack:)/.test(row))
-    .map((row) => row.replace(duration, ''));
-  const distinct = words.filter((row, index) => words.indexOf(row) === index);
+    .filter((row) => row !== '' && !furniture.test(row))
+    .map((row) => row.replace(duration, '').replace(/: [|>]-?$/, ':'));
+  const bare = words.map((row) => row.replace(/:$/, ''));
+  const distinct = words.filter((_, index) => bare.indexOf(bare[index]) === index);
   const frames = rows.flatMap((row) => placesOf(row, context));
   return failureText(distinct.slice(0, 4), usefulFrames(frames, file), { tree: context.tree, testFile: file });
 }
 
+/** Frames of a stack, and keys of a YAML block that differ from run to run or only head others. */
+const furniture = /^\s*(at\b|(stack|location|duration\w*|time|type|failureType|code)\s*:)|\(\S*:\d+:\d+\)$/;
 /** `(0.02s)` or `took 3 ms` at the end of a line. */
 const duration = /\s*(\(\d+(\.\d+)?\s?m?s\)|\btook \d+(\.\d+)?\s?(ms|s|seconds))$/;
 
