@@ -23,6 +23,9 @@ const protectedName =
 /** What a file calls that makes tests, in any of Mocha's interfaces. */
 const makesTests = /\b(describe|context|it|specify|suite|test)\s*(\.\w+\s*)?\(|\bexports\[|\bexports\s*=\s*\{/;
 
+const changesChai =
+  /\bchai\.use\(|\boverwrite(Method|Property|ChainableMethod)\(|\bimport\s*\{[^}]*\buse\b[^}]*\}\s*from\s*['"]chai['"]/;
+
 /** How Mocha is started in one folder, and what it loads there. */
 interface MochaSetting {
   readonly script: MochaScript;
@@ -78,7 +81,7 @@ export class Mocha implements TestRunner {
         script: user.script ?? byMocha,
         support: loaded.filter((file) => !testFiles.includes(file)),
         ownFiles: new Set([...loaded, ...setup, ...setup.map((name) => `${name}.js`)]),
-        hasChaiPlugins: user.hasChaiPlugins,
+        hasChaiPlugins: user.hasChaiPlugins || texts.some((text) => changesChai.test(text)),
       });
       found.push({ runner, root, testFiles });
     }
@@ -119,6 +122,7 @@ export class Mocha implements TestRunner {
 
 const names = z.record(z.string(), z.unknown()).catch({});
 const manifest = z.object({
+  name: z.string().catch(''),
   scripts: names,
   dependencies: names,
   devDependencies: names,
@@ -146,7 +150,9 @@ async function readPackage(tree: string, root: string, files: readonly string[])
   const configs = await Promise.all(configurations.map(async (name) => readMochaConfig(name, await read(name))));
   const ofManifest = readMochaConfig('package.json', JSON.stringify(parsed.mocha ?? {}));
   const ofScript = mochaConfigOfArguments(script?.args ?? [], script?.specs ?? []);
-  const hasChaiPlugins = installed.some((name) => /chai|sinon-/.test(name) && !/^(@types\/.*|chai)$/.test(name));
+  const hasChaiPlugins = [parsed.name, ...installed].some(
+    (name) => /chai|sinon-/.test(name) && !/^(@types\/.*|chai)$/.test(name),
+  );
   return { script, config: mergeConfigs([ofScript, ...configs, ofManifest]), hasChaiPlugins };
 }
 
