@@ -226,7 +226,7 @@ function noTask(funnel: Funnel, isOutOfTime: boolean): WhetstoneError {
   }
   if (reasons.length === 0) {
     return badInput(
-      'No place for a task was found: no source in JavaScript, TypeScript or Python, and no commit to learn from.',
+      'No place for a task was found: no source in JavaScript, TypeScript, Python, Go, Rust or Java, and no commit to learn from.',
       'Look at another repository.',
     );
   }

@@ -1,5 +1,5 @@
 import { firstInScope, lookUp, type Binding } from './bindings.js';
-import { field, nodesOf } from './nodes.js';
+import { field, nodesOf, parentOf } from './nodes.js';
 import type { BugSite } from './operator.js';
 import type { ParsedSource, SyntaxNode } from './parsing.js';
 
@@ -68,11 +68,11 @@ const packageName = (spec: SyntaxNode) =>
 
 /** Declarations and the targets of plain assignments are no uses. */
 function isRead(node: SyntaxNode): boolean {
-  const { parent } = node;
+  const parent = parentOf(node);
   if (parent === null || /^(parameter_declaration|const_spec|import_spec|package_clause)$/.test(parent.type))
     return false;
   if (parent.type === 'var_spec') return field(parent, 'name')?.id !== node.id;
-  const holder = parent.type === 'expression_list' ? parent.parent : null;
+  const holder = parent.type === 'expression_list' ? parentOf(parent) : null;
   if (holder === null || field(holder, 'left')?.id !== parent.id) return true;
   return field(holder, 'operator')?.text.length === 2;
 }

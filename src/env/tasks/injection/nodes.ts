@@ -64,8 +64,19 @@ export const isStatementList = (node: SyntaxNode) =>
   isBlock(node) || CASE_TYPES.has(node.type) || TOP_TYPES.has(node.type);
 const isComment = (node: SyntaxNode) => COMMENT_TYPES.has(node.type);
 
+const found = new WeakMap<ParsedSource, Map<string, readonly SyntaxNode[]>>();
+
 /** Descendants of the given types, in the order of the file, those inside a syntax error or Rust's test code left out. */
-export function nodesOf(source: ParsedSource, ...types: string[]): SyntaxNode[] {
+export function nodesOf(source: ParsedSource, ...types: string[]): readonly SyntaxNode[] {
+  const known = found.get(source) ?? new Map<string, readonly SyntaxNode[]>();
+  found.set(source, known);
+  const key = types.join();
+  const nodes = known.get(key) ?? findNodes(source, types);
+  known.set(key, nodes);
+  return nodes;
+}
+
+function findNodes(source: ParsedSource, types: string[]): readonly SyntaxNode[] {
   const nodes = source.root.descendantsOfType(types).filter((node) => node.isNamed && !node.hasError);
   const code = source.language === 'rust' ? nodes.filter(isOutsideOf(testCode(source.root))) : nodes;
   return source.root.hasError ? code.filter((node) => !ancestors(node).some((ancestor) => ancestor.isError)) : code;
@@ -84,10 +95,20 @@ function testCode(root: SyntaxNode): SyntaxNode[] {
 const isOutsideOf = (areas: readonly SyntaxNode[]) => (node: SyntaxNode) =>
   areas.every(({ startIndex, endIndex }) => node.startIndex < startIndex || node.endIndex > endIndex);
 
+const parents = new WeakMap<SyntaxNode, SyntaxNode | null>();
+
+/** The node around a node, remembered: the binding looks for it from the root down each time. */
+export function parentOf(node: SyntaxNode): SyntaxNode | null {
+  const known = parents.get(node);
+  const parent = known === undefined ? node.parent : known;
+  parents.set(node, parent);
+  return parent;
+}
+
 /** From the parent up to the root. */
 export function ancestors(node: SyntaxNode): SyntaxNode[] {
   const chain: SyntaxNode[] = [];
-  for (let above = node.parent; above !== null; above = above.parent) chain.push(above);
+  for (let above = parentOf(node); above !== null; above = parentOf(above)) chain.push(above);
   return chain;
 }
 

@@ -1,4 +1,4 @@
-import { calledName, field, nodesOf, parts, replaceNode } from '../nodes.js';
+import { calledName, field, nodesOf, parentOf, parts, replaceNode } from '../nodes.js';
 import { ALL_LANGUAGES, type BugOperator } from '../operator.js';
 import type { SyntaxNode } from '../parsing.js';
 
@@ -72,10 +72,10 @@ function recased(word: string): string {
 }
 
 function isCompared(node: SyntaxNode): boolean {
-  const { parent } = node;
+  const parent = parentOf(node);
   if (parent === null) return false;
   if (COMPARING.test(parent.type)) return !parts(parent).some((part) => part.text.startsWith('typeof '));
-  const call = parent.parent;
+  const call = parentOf(parent);
   return /^argument(s|_list)$/.test(parent.type) && call !== null && ASKING.test(calledName(call)?.text ?? '');
 }
 
@@ -98,8 +98,8 @@ function changed(node: SyntaxNode): string | null {
 }
 
 function isName(node: SyntaxNode): boolean {
-  const { parent } = node;
-  const above = parent?.parent ?? null;
+  const parent = parentOf(node);
+  const above = parent === null ? null : parentOf(parent);
   // A second label or key of the same value does not compile.
   if (CHARACTERS.includes(node.type) && /_case$|switch_label|literal_element/.test(`${parent?.type} ${above?.type}`)) {
     return true;

@@ -1,5 +1,5 @@
 import { lookUp, visibleAt, type Binding } from '../bindings.js';
-import { enclosingFunction, field, nodesOf, parts, replaceNode } from '../nodes.js';
+import { enclosingFunction, field, nodesOf, parentOf, parts, replaceNode } from '../nodes.js';
 import { ALL_LANGUAGES, isCompiled, type BugOperator } from '../operator.js';
 import type { ParsedSource, SyntaxNode } from '../parsing.js';
 import { isNumeric, isTruth } from '../valueType.js';
@@ -13,9 +13,9 @@ const READING =
 
 /** A place where a variable is read and nothing is done with it but taking its value. */
 function isRead(node: SyntaxNode): boolean {
-  const { parent } = node;
+  const parent = parentOf(node);
   if (parent === null || !READING.test(parent.type)) return false;
-  const holder = parent.type === 'expression_list' ? parent.parent : parent;
+  const holder = parent.type === 'expression_list' ? parentOf(parent) : parent;
   if (holder === null || holder.type === 'range_clause') return false;
   const targets = ['left', 'name', 'pattern'].map((name) => field(holder, name));
   const isAssigning = /assignment|declarat/.test(holder.type);
