@@ -30,12 +30,7 @@ const { cargo, results, files } = JSON.parse(process.argv[1]);
 const proves = process.platform === 'linux';
 const madeTarget = process.env.CARGO_TARGET_DIR ? undefined : mkdtempSync(path.join(tmpdir(), 'whetstone-'));
 const target = process.env.CARGO_TARGET_DIR ?? madeTarget;
-const environment = {
-  CARGO_TARGET_DIR: target,
-  CARGO_INCREMENTAL: '0',
-  CARGO_PROFILE_DEV_DEBUG: '0',
-  CARGO_PROFILE_TEST_DEBUG: '0',
-};
+const environment = { CARGO_TARGET_DIR: target };
 
 /** What is linked into the test programs, and the compiler's wrapper that does it; made once for a cache. */
 async function prepareProof() {

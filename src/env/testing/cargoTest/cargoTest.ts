@@ -39,7 +39,13 @@ export class CargoTest implements TestRunner {
       name: 'cargo',
       tool: this.cargo,
       isInput: (name) => /(^|\/)(Cargo\.(toml|lock)|rust-toolchain(\.toml)?)$|(^|\/)\.cargo\//.test(name),
-      env: (folder) => ({ CARGO_TARGET_DIR: folder }),
+      // Debug information is most of what would be built, and no test needs it.
+      env: (folder) => ({
+        CARGO_TARGET_DIR: folder,
+        CARGO_INCREMENTAL: '0',
+        CARGO_PROFILE_DEV_DEBUG: '0',
+        CARGO_PROFILE_TEST_DEBUG: '0',
+      }),
       fill: (detected) => this.launch(detected, detected.testFiles, null),
     };
   }
