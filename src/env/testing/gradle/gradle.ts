@@ -132,6 +132,8 @@ const flags = [
   '-Dorg.gradle.configuration-cache=false',
   '-Dorg.gradle.unsafe.configuration-cache=false',
   '-Dorg.gradle.vfs.watch=false',
+  // Else tests may run before all is compiled.
+  '-Dorg.gradle.parallel=false',
   '-Dorg.gradle.welcome=never',
   // Else a daemon of Kotlin's outlives the build.
   '-Pkotlin.compiler.execution.strategy=in-process',

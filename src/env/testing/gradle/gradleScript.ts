@@ -3,18 +3,22 @@
  * file. It takes the run's key away, chooses the test tasks and their classes, turns retries and coverage off, notes
  * every result as Gradle receives it, and proves them at the end. No code of the tree runs in that process but for what its build
  * files say, which the policy may not change. Without results end: a process of tests that died (some test began and did
- * not end, or its task did not finish), and a class of the tree that stands in for one of the test frameworks'.
- * Not covered: results come from the process of the tests over Gradle's own connection. Code under test that finds Gradle's worker
+ * not end, or its task did not finish), a class of the tree that stands in for one of the test frameworks', and tests that change
+ * compiled classes (everything is compiled before the first test runs).
+ * Not covered: resources of the tests may be changed before they are read. Results come from the process of the tests over Gradle's own connection. Code under test that finds Gradle's worker
  * objects in its JVM can send what they send; and an annotation processor or `buildSrc` that the repository builds and applies runs in
  * Gradle.
  */
 export const gradleScript = String.raw`
 import groovy.json.JsonOutput
+import java.nio.file.Files
 import java.util.zip.ZipFile
 import javax.crypto.Mac
 import javax.crypto.spec.SecretKeySpec
 import org.gradle.api.logging.StandardOutputListener
+import org.gradle.api.tasks.compile.AbstractCompile
 import org.gradle.api.tasks.testing.Test
+import org.gradle.language.jvm.tasks.ProcessResources
 
 def folder = new File(System.getenv('WHETSTONE_FORK'))
 def keyFile = new File(folder, 'key')
@@ -28,6 +32,8 @@ def begun = Collections.synchronizedSet(new HashSet())
 def ended = Collections.synchronizedSet(new HashSet())
 def counts = [began: 0, ended: 0]
 def filesOf = [:]
+def watched = []
+def compiled = null
 
 /** A class's path below its source root: src/test/java/demo/ATest.java is demo/ATest. */
 def classPath = { file ->
@@ -46,6 +52,19 @@ def shadowed = { Test task ->
     def zip = new ZipFile(jar)
     try { own.find { zip.getEntry(it) != null } } finally { zip.close() }
   }
+}
+
+/** Changes with any change to a compiled class: who writes to a file can set its time, but not the time of that. */
+def state = { Collection tasks ->
+  def lines = new TreeSet()
+  tasks.collectMany { it.classpath.files }.findAll { it.directory }.toSet().each { directory ->
+    directory.eachFileRecurse {
+      if (!it.name.endsWith('.class')) return
+      def isUnix = it.toPath().fileSystem.supportedFileAttributeViews().contains('unix')
+      lines << it.path + new TreeMap(Files.readAttributes(it.toPath(), isUnix ? 'unix:ctime,ino,size' : 'size,lastModifiedTime'))
+    }
+  }
+  lines
 }
 
 def describe = { error ->
@@ -76,10 +95,12 @@ def watch = { Test task, List files ->
   task.setIncludes(files.collectMany { [classPath(it) + '.class', classPath(it) + '$*.class'] })
   task.doFirst {
     begun << own
+    if (compiled == null) compiled = state(watched)
     def found = shadowed(task)
     if (found) throw new GradleException(found + ' stands in for a class of the test framework.')
   }
-  task.doLast { ended << own }
+  watched << task
+  task.doLast { if (state(watched) == compiled) ended << own }
   task.beforeTest { counts.began++ }
   task.afterTest { test, result ->
     counts.ended++
@@ -99,6 +120,11 @@ gradle.projectsLoaded {
     if (owner) filesOf.computeIfAbsent(owner.path) { [] } << file
   }
   gradle.startParameter.taskNames = filesOf.keySet().collect { it == ':' ? ':test' : it + ':test' }
+}
+
+gradle.projectsEvaluated {
+  def builds = gradle.rootProject.allprojects.collect { it.tasks.matching { it instanceof AbstractCompile || it instanceof ProcessResources } }
+  gradle.rootProject.allprojects { project -> project.tasks.withType(Test) { it.shouldRunAfter(builds) } }
 }
 
 gradle.taskGraph.whenReady { graph ->

@@ -149,6 +149,8 @@ export class Maven implements TestRunner {
       '-q',
       '-o',
       '-fae',
+      // One module after the other, whatever .mvn/maven.config says: see mavenSpy.ts.
+      '-T1',
       '-Dstyle.color=never',
       // Else an artifact counts only where it came from a repository of the same name, which the user's settings may give.
       '-Dmaven.legacyLocalRepo=true',

@@ -49,6 +49,15 @@ const timeout = { timeout: 200_000 };
 const CHEATS: Readonly<Record<string, string>> = {
   'an end': 'System.exit(0);',
   'an end without hooks': 'Runtime.getRuntime().halt(0);',
+  'classes of the tests written anew': `
+    try {
+      java.nio.file.Files.write(java.nio.file.Paths.get("target/test-classes/demo/InsideTest.class"), new byte[10]);
+    } catch (java.io.IOException error) { throw new RuntimeException(error); }`,
+  'tests of another module written anew': `
+    String text = "package two; class TwoTest { @org.junit.jupiter.api.Test void two() {} }";
+    try {
+      java.nio.file.Files.write(java.nio.file.Paths.get("../two/src/test/java/two/TwoTest.java"), text.getBytes());
+    } catch (java.io.IOException error) { throw new RuntimeException(error); }`,
   "an end of Maven's own": 'ProcessHandle.current().parent().get().destroyForcibly(); Runtime.getRuntime().halt(0);',
   'results written with a key of its own, and a farewell': `
     try {

@@ -5,8 +5,9 @@
  * - it tells surefire which files to run, to run them in one fork, and to load our listeners in it;
  * - before each fork it writes the listeners' jar anew (the fork of an earlier module could have changed it) and a key for
  *   this fork alone; afterwards it takes only lines that this key authenticates;
- * - a class of the tree that stands in for one of the test frameworks' or of surefire's ends the run without results.
- * Not covered: an annotation processor that the repository itself builds and applies runs in Maven; a fork that may trace
+ * - a class of the tree that stands in for one of the test frameworks' or of surefire's ends the run without results, and so do
+ *   tests that change compiled classes of their own module, or any file of a module that is built after them.
+ * Not covered: resources of the tests, which may be changed before they are read; an annotation processor that the repository itself builds and applies runs in Maven; a fork that may trace
  * other processes of its user can change Maven's memory.
  */
 export const mavenSpy: Readonly<Record<string, string>> = {
@@ -39,9 +40,11 @@ public final class Spy extends AbstractEventSpy {
   private final List<String> lines = Collections.synchronizedList(new ArrayList<String>());
   private final Map<MavenProject, List<String>> chosen = new LinkedHashMap<>();
   private final Set<MavenProject> tested = new HashSet<>();
+  private final Map<MavenProject, String> untouched = new HashMap<>();
   private byte[] key;
   private byte[] jarBytes;
   private byte[] forkKey;
+  private String classes;
   private String broken = "";
   private boolean crashed;
 
@@ -51,6 +54,7 @@ public final class Spy extends AbstractEventSpy {
     try {
       switch (execution.getType()) {
         case SessionStarted: begin(execution.getSession()); break;
+        case ProjectStarted: checkUntouched(execution.getProject()); break;
         case MojoStarted: if (isTest(execution)) beginFork(execution.getProject()); break;
         case MojoSucceeded: if (isTest(execution)) endFork(execution.getProject()); break;
         case MojoFailed:
@@ -86,7 +90,40 @@ public final class Spy extends AbstractEventSpy {
         includes.add(classPath(project, path));
       }
       configure(project, includes);
+      untouched.put(project, stateOf(project, session.getProjects()));
     }
+  }
+
+  private void checkUntouched(MavenProject project) throws IOException {
+    if (tested.isEmpty() || stateOf(project, untouched.keySet()).equals(untouched.get(project))) return;
+    throw new IllegalStateException("tests changed the files of " + project.getArtifactId() + ", which was not yet built.");
+  }
+
+  /** Of a module's files, those of modules inside of it left out. */
+  private static String stateOf(MavenProject project, Collection<MavenProject> all) throws IOException {
+    List<Path> inner = new ArrayList<>();
+    for (MavenProject other : all) if (isInner(other, project)) inner.add(other.getBasedir().toPath());
+    return state(project.getBasedir().toPath(), (file) -> inner.stream().noneMatch(file::startsWith));
+  }
+
+  /** Changes with any change to one of the files: who writes to a file can set its time, but not the time of that. */
+  private static String state(Path root, java.util.function.Predicate<Path> isPart) throws IOException {
+    if (!Files.isDirectory(root)) return "";
+    boolean isUnix = root.getFileSystem().supportedFileAttributeViews().contains("unix");
+    String attributes = isUnix ? "unix:ctime,ino,size" : "size,lastModifiedTime";
+    StringBuilder text = new StringBuilder();
+    try (Stream<Path> files = Files.walk(root)) {
+      for (Path file : (Iterable<Path>) files.filter(isPart).filter(Files::isRegularFile).sorted()::iterator)
+        text.append(file).append(new TreeMap<>(Files.readAttributes(file, attributes))).append('\n');
+    }
+    return text.toString();
+  }
+
+  private static String classesOf(MavenProject project) throws IOException {
+    String all = "";
+    for (String name : new String[] {project.getBuild().getOutputDirectory(), project.getBuild().getTestOutputDirectory()})
+      all += state(Paths.get(name), (file) -> file.toString().endsWith(".class"));
+    return all;
   }
 
   private static boolean isInner(MavenProject other, MavenProject project) {
@@ -166,6 +203,7 @@ public final class Spy extends AbstractEventSpy {
   private void beginFork(MavenProject project) throws Exception {
     String shadow = shadowed(project);
     if (shadow != null) throw new IllegalStateException(shadow + " stands in for a class of the test framework.");
+    classes = classesOf(project);
     forkKey = new byte[32];
     new SecureRandom().nextBytes(forkKey);
     Files.deleteIfExists(folder.resolve("fork-results"));
@@ -177,6 +215,7 @@ public final class Spy extends AbstractEventSpy {
   /** Lines of the fork as far as its key authenticates them, and whether all of them do. */
   private void endFork(MavenProject project) throws Exception {
     tested.add(project);
+    if (!classesOf(project).equals(classes)) throw new IllegalStateException("the tests changed classes of their own.");
     boolean neverStarted = Files.deleteIfExists(folder.resolve("fork-key"));
     Path name = folder.resolve("fork-results");
     if (neverStarted && !Files.exists(name)) return;

@@ -7,7 +7,7 @@ import { javaListeners, javaStubs, listenerServices } from './javaListener.js';
 import { mavenSpy, spyIndex } from './mavenSpy.js';
 
 const run = promisify(execFile);
-const timeout = 120_000;
+const timeout = 300_000;
 const made = new Map<string, Promise<string>>();
 
 /**
@@ -18,6 +18,8 @@ export function spyJar(javaHome: string, mavenHome: string): Promise<string> {
   const name = `${javaHome}\n${mavenHome}`;
   const jar = made.get(name) ?? makeJar(javaHome, mavenHome);
   made.set(name, jar);
+  // What failed for once, on a busy machine, is tried again.
+  jar.catch(() => made.delete(name));
   return jar;
 }
 
