@@ -11,6 +11,7 @@ import { tryBug, tryTogether } from './injectionTrial.js';
 import { seededOrder } from './seededOrder.js';
 import { isWrittenByHand } from './sourceFiles.js';
 import { SoundRuns } from './soundRuns.js';
+import { ImportGraph } from './selection/importGraph.js';
 import { TestSelector } from './selection/testSelector.js';
 import { SILENT } from './trial.js';
 
@@ -32,7 +33,7 @@ export async function* injectionAttempts(
   const { baseTree } = environment;
   const tree = await environment.openWorkspaceFromTree(baseTree, '');
   try {
-    const sources = await readSources(tree.root, settings);
+    const sources = await readSources(tree.root, baseline, settings);
     const selector = await TestSelector.of(tree.root, settings.paths.all, baseline, settings.gradingMs);
     const soundRuns = new SoundRuns(environment, baseline, settings);
     const context = { environment, settings, soundRuns, date: await commitDate(environment) };
@@ -75,9 +76,18 @@ export async function* injectionAttempts(
   }
 }
 
-async function readSources(root: string, { paths, isOutOfReach, seed }: AttemptSettings): Promise<SourceFile[]> {
+/** The sources to break. Of a huge repository, only those that tests load, as far as imports say which. */
+async function readSources(
+  root: string,
+  { testFiles }: Baseline,
+  { paths, isOutOfReach, seed }: AttemptSettings,
+): Promise<SourceFile[]> {
   const within = paths.sources.filter((path) => !isOutOfReach(path));
-  const chosen = seededOrder(within, seed, (path) => path).slice(0, MAX_SOURCE_FILES);
+  const isHuge = within.length > MAX_SOURCE_FILES;
+  const graph = isHuge ? await ImportGraph.of(root, paths.all, testFiles) : null;
+  const loaded = within.filter((path) => graph?.isLoaded(path));
+  const pool = loaded.length > 0 ? loaded : within;
+  const chosen = seededOrder(pool, seed, (path) => path).slice(0, MAX_SOURCE_FILES);
   const files = await Promise.all(chosen.map((path) => readSource(root, path)));
   return files.filter((file) => file !== null);
 }
