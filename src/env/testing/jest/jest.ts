@@ -120,10 +120,10 @@ process.exit(Number.parseInt(jestProgram()?.version ?? '0') >= ${oldestMajor} ? 
       flags: script.flags,
       args: script.args,
       inOneProcess,
-      files: chosen.map((file) => path.posix.relative(detected.root, file)),
     };
+    const names = chosen.map((file) => path.posix.relative(detected.root, file));
     return {
-      argv: [this.node, '--input-type=module', '--eval', jestLauncher, '--', JSON.stringify(options)],
+      argv: [this.node, '--input-type=module', '--eval', jestLauncher, '--', JSON.stringify(options), ...names],
       env: { ...script.env, [keyVariable]: path.join(resultsFolder, keyName) },
     };
   }

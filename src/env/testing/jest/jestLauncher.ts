@@ -3,7 +3,7 @@ import { oneTimeTag } from '../oneTimeTag.js';
 import { keyVariable } from '../resultsProof.js';
 import { jestPreloadUrl } from './jestPreload.js';
 
-/** What the launcher is told, as JSON in its only argument. */
+/** What the launcher is told, as JSON in its first argument; the others are the test files, relative to where it is started. */
 export interface JestLauncherOptions {
   /** Where the results go. */
   readonly results: string;
@@ -13,8 +13,6 @@ export interface JestLauncherOptions {
   readonly args: readonly string[];
   /** Do the files have to run one after the other, in one process? */
   readonly inOneProcess: boolean;
-  /** Test files, relative to where the launcher is started. */
-  readonly files: readonly string[];
 }
 
 /**
@@ -53,9 +51,10 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 ${oneTimeTag}
 ${jestProgramSource}
-const { results, flags, args, inOneProcess, files } = JSON.parse(process.argv[1]);
+const { results, flags, args, inOneProcess } = JSON.parse(process.argv[1]);
+const files = process.argv.slice(2);
 const maxProcesses = 4;
-const keptStderr = 16384;
+const keptStderr = 4096;
 const drainMs = 1000;
 // A global teardown may take its time; what is left of the tests may hold a process for ever.
 const teardownMs = 10000;
@@ -117,7 +116,7 @@ function start(program, chosen, secrets, cache) {
   };
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
     process.stderr.write(chunk);
-    if (stderr.length < keptStderr) stderr += chunk;
+    stderr = (stderr + chunk).slice(-keptStderr);
   });
   const channel = child.stdio[3];
   channel.on('error', () => {});

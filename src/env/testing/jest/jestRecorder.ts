@@ -117,12 +117,20 @@ const armErrors = (test, noted) => {
   });
 };
 
-/** jest-circus gives an error together with one made where the test was declared, for what is no error itself. */
-const errorOf = (noted) => {
-  const [error, declared] = Array.isArray(noted) ? noted : [noted];
-  if (error?.message) return error;
-  if (typeof error?.stack === 'string') return { message: error.stack, stack: error.stack };
-  return { message: error === undefined || error === null ? declared?.message : textOf(error), stack: declared?.stack };
+/** As JSON. jest-circus gives an error together with one made where the test was declared, for what is no error itself. */
+const described = (noted) => {
+  try {
+    const [error, declared] = Array.isArray(noted) ? noted : [noted];
+    const { message, name, stack } =
+      error !== null && typeof error === 'object' && (error.message || error.stack)
+        ? { message: error.message || error.stack, name: error.name, stack: error.stack }
+        : { message: error === undefined || error === null ? declared?.message : textOf(error), stack: declared?.stack };
+    // Jest asks for a hundred frames, most of them its own.
+    const frames = textOf(stack ?? '').split('\n').filter((line) => !/[\\/]node_modules[\\/]|\(node:/.test(line));
+    return describeError({ message, name, stack: frames.slice(0, 60).join('\n') });
+  } catch {
+    return describeError({ message: 'The error cannot be shown.' });
+  }
 };
 
 const lockAll = (value, seen) => {
@@ -179,12 +187,13 @@ const recordFile = (environment, runtime, testPath, project) => {
   let fileError;
   let hasFileError = false;
   const failFile = (error) => {
-    if (!hasFileError) fileError = describeError(errorOf(error));
+    const isFirst = !hasFileError;
     hasFileError = true;
+    if (isFirst) fileError = described(error);
   };
   const failTest = (record, error) => {
-    record.error ??= describeError(errorOf(error));
     record.hasError = true;
+    record.error ??= described(error);
   };
 
   const addTest = (event, state) => {
