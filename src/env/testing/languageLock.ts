@@ -1,7 +1,8 @@
 /**
  * Source of what a process needs that records the results of tests beside code under test, which may replace any function
- * of the language. Taken over by `vitest` and `mocha`; wants `assert`, `inspector` and `Module` imported. To be run before any code
- * under test is loaded, `lockLanguage` after the repository's own preparations (polyfills, plugins of assertions).
+ * of the language; a part of what Vitest, Mocha and Jest are started with. Wants `assert`, `inspector` and `Module`
+ * imported. To be run before any code under test is loaded, `lockLanguage` after the repository's own preparations
+ * (polyfills, plugins of assertions).
  * - `lockLanguage()`: assertions and our own records rest on functions of the language: those of objects, functions,
  *   collections, promises, texts and numbers can no longer be replaced. An object that inherits one may still have its own.
  *   `JSON`, `Math`, the time and the console stay open: tests spy on them.

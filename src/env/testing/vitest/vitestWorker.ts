@@ -25,6 +25,8 @@ import Module, { syncBuiltinESMExports } from 'node:module';
 ${channelSource}
 ${languageLock}
 
+const { queueMicrotask } = globalThis;
+
 const makeRunner = (send, { Base, getFn, vitest }) => {
   const made = new Map();
   let tests = [];
