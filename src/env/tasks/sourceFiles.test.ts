@@ -23,6 +23,8 @@ describe('isSourcePath', () => {
   it.each([
     'README.md',
     'src/a.test.js',
+    'types/index.tst.ts',
+    'types/index.test-d.ts',
     'src/a_test.py',
     'test/helper.js',
     'pkg/tests/util.py',

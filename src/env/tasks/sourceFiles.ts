@@ -4,7 +4,7 @@ const FOREIGN_FOLDERS =
   /(^|\/)(node_modules|bower_components|vendor|vendored|_vendor|third[_-]?party|dist|build|out|lib-cov|coverage|site-packages|venv|\.[^/]+|__pycache__|generated|__generated__|fixtures?|__fixtures__|testdata|examples?|docs?|bench(mark|e)?s?|target|\.?gradle)\//i;
 const TEST_FOLDERS = /(^|\/)(tests?|__tests__|__mocks__|specs?|e2e)\//i;
 const TEST_NAMES =
-  /(^|\/)(test_[^/]*\.py|[^/]*_test\.py|conftest\.py|[^/]*[._-](test|spec)\.[cm]?[jt]sx?|tests?\.[cm]?[jt]sx?|[^/]*_test\.go|([^/]*_)?tests?\.rs)$/i;
+  /(^|\/)(test_[^/]*\.py|[^/]*_test\.py|conftest\.py|[^/]*[._-](test|spec|tst|test-d)\.[cm]?[jt]sx?|tests?\.[cm]?[jt]sx?|[^/]*_test\.go|([^/]*_)?tests?\.rs)$/i;
 /** A package of Java may have any name, such as `com.example`: only the folders above the packages say whose they are. */
 const JAVA_PACKAGES = /(^|\/)src\/main\/java\/.*\//;
 /** Gradle's and Maven's other roots for tests; the usual one lies in a folder `test`. */
