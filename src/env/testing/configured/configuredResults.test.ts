@@ -118,4 +118,23 @@ describe('results of a configured command', () => {
         passed kinds.test.mjs > parts > one"
       `);
   });
+
+  it('are a failure of the file where the command for it left none, and nothing where it was for several', () => {
+    const context = { root: '.', tree: '/tree', testFiles: ['a.t', 'b.t'] };
+    const of = (file: string | null, exitCode: number | null, document: string) =>
+      resultsOfRun({ file, exitCode, documents: [document] }, 'tap', context);
+    expect(of('b.t', 1, 'TAP version 13')).toEqual([
+      {
+        file: 'b.t',
+        path: [],
+        status: 'failed',
+        message: 'The command ended with exit code 1 before its results were complete.',
+      },
+    ]);
+    expect(of('b.t', null, '1..1\nok 1 - a')?.[0].message).toBe(
+      'The command was ended before its results were complete.',
+    );
+    expect(of(null, 1, 'TAP version 13')).toBeNull();
+    expect(of(null, null, '1..1\nok 1 - a')).toBeNull();
+  });
 });

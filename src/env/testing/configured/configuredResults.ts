@@ -22,10 +22,19 @@ export interface CommandRun {
 }
 
 /**
- * Results of one run; null where they are incomplete: no document, one that cannot be read, a command that was ended from outside,
- * or one that says that it failed while no test did.
+ * Results of one run. They are incomplete where there is no document, or one that cannot be read, where the command was ended from
+ * outside, or where it says that it failed while no test did: the test file that it was for has failed then, and where it
+ * was for several, there are no results (null).
  */
-export function resultsOfRun(
+export function resultsOfRun(run: CommandRun, format: 'junit' | 'tap', context: ResultsContext): NamedResult[] | null {
+  const results = completeResults(run, format, context);
+  if (results !== null || run.file === null) return results;
+  const end = run.exitCode === null ? 'was ended' : `ended with exit code ${run.exitCode}`;
+  const message = `The command ${end} before its results were complete.`;
+  return [{ file: run.file, path: [], status: 'failed', message }];
+}
+
+function completeResults(
   { file, exitCode, documents }: CommandRun,
   format: 'junit' | 'tap',
   context: ResultsContext,
