@@ -56,15 +56,15 @@ def shadowed = { Test task ->
 
 /** Changes with any change to a compiled class: who writes to a file can set its time, but not the time of that. */
 def state = { Collection tasks ->
-  def lines = new TreeSet()
+  def found = new TreeSet()
   tasks.collectMany { it.classpath.files }.findAll { it.directory }.toSet().each { directory ->
     directory.eachFileRecurse {
       if (!it.name.endsWith('.class')) return
       def isUnix = it.toPath().fileSystem.supportedFileAttributeViews().contains('unix')
-      lines << it.path + new TreeMap(Files.readAttributes(it.toPath(), isUnix ? 'unix:ctime,ino,size' : 'size,lastModifiedTime'))
+      found << it.path + new TreeMap(Files.readAttributes(it.toPath(), isUnix ? 'unix:ctime,ino,size' : 'size,lastModifiedTime'))
     }
   }
-  lines
+  found
 }
 
 def describe = { error ->
