@@ -29,6 +29,7 @@ export interface CacheView {
  */
 export class BuildCaches {
   private readonly making = new Map<string, Promise<string>>();
+  private readonly places = new Map<string, Promise<string>>();
   private readonly folder: string;
 
   /** `fill` runs the cache's own command with `folder` in the cache's place. */
@@ -91,7 +92,16 @@ export class BuildCaches {
     return this.parts.remounts ? `/tmp/whetstone-cache/${cache.name}.filled` : path.join(filled, 'files');
   }
 
-  private async placeOf(part: DetectedRunner, cache: BuildCache): Promise<string> {
+  /** Told by all that decides what lies in it; found once, since the base tree stays. */
+  private placeOf(part: DetectedRunner, cache: BuildCache): Promise<string> {
+    const key = JSON.stringify([cache.name, part.root]);
+    const place = this.places.get(key) ?? this.findPlace(part, cache);
+    this.places.set(key, place);
+    place.catch(() => this.places.delete(key));
+    return place;
+  }
+
+  private async findPlace(part: DetectedRunner, cache: BuildCache): Promise<string> {
     const tree = await this.parts.template();
     const digest = createHash('sha256');
     const tool = await stat(cache.tool).catch(() => null);
