@@ -9,6 +9,7 @@ import { ImportGraph } from '../selection/importGraph.js';
 import type { TreePaths } from '../treePaths.js';
 import { packageUnits, rootOf, type PackageUnit } from './packageUnits.js';
 import { sabotage } from './sabotage.js';
+import type { Parts, ReachSettings } from './parts.js';
 import { described, findStranger, whyOutOfReach } from './whyOutOfReach.js';
 
 /** Does a change in a worktree reach the tests? `reason`: one line; null where it does in every way. */
@@ -19,28 +20,12 @@ export interface Reach {
   readonly reason: string | null;
 }
 
-export interface ReachSettings {
-  /** For one run of the tests. */
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
-}
-
 /** A repository with more packages has the largest proven, and the rest taken for the same. */
 const MAX_UNITS = 12;
 const MAX_BROKEN_FILES = 1000;
 /** Test files tried first, of the package itself and of each other that loads it: nearly always they say it, and cost little. */
 const FIRST_FILES = 6;
 const FILES_OF_OTHERS = 2;
-
-/** What a package is proven with. `tree`: a sound tree to look around in. */
-export interface Parts {
-  readonly environment: RepositoryEnvironment;
-  readonly baseline: Baseline;
-  readonly graph: ImportGraph;
-  readonly units: readonly PackageUnit[];
-  readonly tree: Workspace;
-  readonly settings: ReachSettings;
-}
 
 /**
  * The canary: of each package, all sources that its tests load are broken so that loading them fails, and a test that

@@ -2,7 +2,7 @@ import { lstat, readFile, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isInside } from '../../sandbox/toolchain.js';
 import type { PackageUnit } from './packageUnits.js';
-import type { Parts } from './proveReach.js';
+import type { Parts } from './parts.js';
 
 /** Where a module comes from that the tests load in the place of the worktree's. */
 export interface Stranger {
