@@ -2,7 +2,7 @@ import { badInput, cancelled, type WhetstoneError } from '../../../trajectory/er
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryEnvironment } from '../../environment.js';
-import type { FileChange, Workspace } from '../../workspace/workspace.js';
+import type { FileChange } from '../../workspace/workspace.js';
 import type { Baseline } from '../baseline.js';
 import { languageOf } from '../injection/parsing.js';
 import { ImportGraph } from '../selection/importGraph.js';
