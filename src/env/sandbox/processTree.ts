@@ -108,24 +108,31 @@ async function processes(): Promise<ProcessEntry[]> {
 const linuxPageBytes = 4096;
 
 async function linuxProcesses(): Promise<ProcessEntry[]> {
-  const entries = await Promise.all(
-    (await linuxPids()).map(async (pid) => {
-      const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      // The command's name stands in parentheses and may hold spaces; the fields after it are numbered from 3.
-      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-      return {
-        pid,
-        parent: Number(fields[1]),
-        group: Number(fields[2]),
-        residentBytes: Number(fields[21]) * linuxPageBytes,
-      };
-    }),
-  );
+  const entries = await ofEach(await linuxPids(), async (pid) => {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    // The command's name stands in parentheses and may hold spaces; the fields after it are numbered from 3.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return {
+      pid,
+      parent: Number(fields[1]),
+      group: Number(fields[2]),
+      residentBytes: Number(fields[21]) * linuxPageBytes,
+    };
+  });
   return entries.filter((entry) => Number.isFinite(entry.parent) && Number.isFinite(entry.residentBytes));
 }
 
 async function linuxPids(): Promise<number[]> {
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+/** A fork bomb has more processes than this one may have open files. */
+async function ofEach<T>(pids: readonly number[], look: (pid: number) => Promise<T>): Promise<T[]> {
+  const found: T[] = [];
+  for (let start = 0; start < pids.length; start += 64) {
+    found.push(...(await Promise.all(pids.slice(start, start + 64).map(look))));
+  }
+  return found;
 }
 
 /** Field 7 of `/proc/<pid>/stat`, counted from the field after the name; 0 where there is no terminal. */
@@ -134,26 +141,22 @@ const terminalField = 4;
 /** A person's shell in the folder has a terminal; what a command left behind has none. */
 async function processesAtWorkIn(folder: string): Promise<number[]> {
   if (process.platform !== 'linux') return [];
-  const found = await Promise.all(
-    (await linuxPids()).map(async (pid) => {
-      const place = await readlink(`/proc/${pid}/cwd`).catch(() => '');
-      if (place !== folder && !place.startsWith(`${folder}/`)) return 0;
-      const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-      return fields[0] !== 'Z' && fields[terminalField] === '0' ? pid : 0;
-    }),
-  );
+  const found = await ofEach(await linuxPids(), async (pid) => {
+    const place = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+    if (place !== folder && !place.startsWith(`${folder}/`)) return 0;
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return fields[0] !== 'Z' && fields[terminalField] === '0' ? pid : 0;
+  });
   return found.filter((pid) => pid !== 0 && pid !== process.pid);
 }
 
 async function processesWithMarker(marker: string): Promise<number[]> {
   if (process.platform !== 'linux') return [];
   const needle = `${markerVariable}=${marker}`;
-  const found = await Promise.all(
-    (await linuxPids()).map(async (pid) => {
-      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-      return environment.split('\0').includes(needle) ? pid : 0;
-    }),
-  );
+  const found = await ofEach(await linuxPids(), async (pid) => {
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    return environment.split('\0').includes(needle) ? pid : 0;
+  });
   return found.filter((pid) => pid !== 0 && pid !== process.pid);
 }

@@ -105,11 +105,14 @@ function watchUsage(pid: number, end: (reason: Overuse) => void): NodeJS.Timeout
   return setInterval(() => {
     if (isLooking) return;
     isLooking = true;
-    void treeUsage(pid).then(({ bytes, processes }) => {
-      isLooking = false;
-      if (processes > processLimit) end('too-many-processes');
-      else if (bytes > memoryLimitBytes) end('out-of-memory');
-    });
+    void treeUsage(pid)
+      .then(({ bytes, processes }) => {
+        if (processes > processLimit) end('too-many-processes');
+        else if (bytes > memoryLimitBytes) end('out-of-memory');
+      })
+      // What could not be seen now is looked at again.
+      .catch(() => undefined)
+      .finally(() => (isLooking = false));
   }, usagePollMs);
 }
 
