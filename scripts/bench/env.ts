@@ -99,7 +99,7 @@ async function benchGrading(root: string): Promise<void> {
     const [graded, bare]: [number[], number[]] = [[], []];
     for (let time = 0; time < 11; time++) {
       const started = performance.now();
-      const grade = await gradePatch(environment, task, task.patch, { timeoutMs: 60_000 });
+      const grade = await gradePatch(environment, task, task.patch, { timeoutMs: 60_000, statistics: null });
       graded.push(performance.now() - started);
       if (!grade.resolved) throw new Error(`the oracle of ${task.instance_id} does not resolve it`);
       const alone = performance.now();
@@ -116,7 +116,7 @@ async function benchGrading(root: string): Promise<void> {
     let runs = 0;
     const episode = async () => {
       while (performance.now() - started < 15_000) {
-        await gradePatch(environment, task, task.patch, { timeoutMs: 60_000 });
+        await gradePatch(environment, task, task.patch, { timeoutMs: 60_000, statistics: null });
         runs++;
       }
     };
