@@ -107,19 +107,22 @@ function expectNoLeak(task: Task): void {
 const brokenFiles = ({ whetstone: { site, bugs = [] } }: Task) =>
   (site === undefined ? bugs : [site]).map(({ file }) => file);
 
+// The exploits have a test of their own: here, the oracle and its rewrites must get full reward.
+const soundOnly = { isTried: () => false };
+
 // Each of these runs a real suite dozens of times.
 describe('buildTasks', { timeout: 480_000 }, () => {
   it.each([
     ['JavaScript', javascript, 'node:test'],
     ['Python', python, 'pytest'],
-  ])('makes tasks of a %s repository that can be solved and not be cheated', async (_name, files, runner) => {
+  ])('makes tasks of a %s repository that can be solved', async (_name, files, runner) => {
     const folder = await temporary.repository(files, 'a \'b" é');
     const before = await digest(folder);
     const { tasks, verified, grown } = await inEnvironment(folder, async (environment) => {
       const built = await buildTasks(environment, { ...defaultBuildOptions, limit: 4 });
       return {
         tasks: built.tasks,
-        verified: await verifyTasks(environment, built.tasks.slice(0, 2)),
+        verified: await verifyTasks(environment, built.tasks, soundOnly),
         grown: built.funnel,
       };
     });
@@ -165,7 +168,7 @@ describe('buildTasks', { timeout: 480_000 }, () => {
     expect(tasks[0].problem_statement).toContain('Clamp at both ends');
     expect(tasks[0].whetstone.start_patch).toBe(tasks[0].test_patch);
     expect(funnel).toMatchObject({ found: 2, skipped: { 'root commit': 1 }, kept: 1 });
-    const verified = await inEnvironment(folder, (environment) => verifyTasks(environment, tasks));
+    const verified = await inEnvironment(folder, (environment) => verifyTasks(environment, tasks, soundOnly));
     expect(verified[0].failures).toEqual([]);
   });
 
