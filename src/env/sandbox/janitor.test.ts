@@ -57,7 +57,7 @@ describe('the janitor', () => {
       );
       const outfile = path.join(folder, 'owner.mjs');
       const banner = {
-        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+        js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
       };
       await build({
         entryPoints: [owner],
