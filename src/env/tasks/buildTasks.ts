@@ -48,7 +48,7 @@ export const defaultBuildOptions: BuildOptions = {
   concurrency: 2,
   maxSeconds: null,
   testTimeoutMs: 300_000,
-  gradingMs: 3_000,
+  gradingMs: 1_000,
 };
 
 export interface BuildProgress {
