@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -66,19 +68,23 @@ export async function seatbeltProblem(): Promise<{ problem: string; remedy: stri
   const remedy = 'Use a container (--sandbox docker:IMAGE), or --sandbox unconfined for a repository that you trust.';
   const base = await realpath(await mkdtemp(path.join(tmpdir(), 'whetstone-seatbelt-')));
   const [token, secret] = [randomUUID(), randomUUID()];
+  const listener = net.createServer((connection) => connection.destroy()).listen(0, '127.0.0.1');
   try {
+    await once(listener, 'listening');
+    const { port } = listener.address() as net.AddressInfo;
     await writeFile(path.join(base, 'secret'), secret);
-    const script = 'cat secret; echo x > written && echo written; nc -z -G 1 127.0.0.1 9 2>&1; echo "$1"';
-    const argv = ['-p', seatbeltProfile([], []), '/bin/sh', '-c', script, 'sh', token];
+    const script = 'cat secret; echo x > file && echo written; nc -z -G 2 127.0.0.1 "$2" && echo connected; echo "$1"';
+    const argv = ['-p', seatbeltProfile([], []), '/bin/sh', '-c', script, 'sh', token, String(port)];
     const { stdout } = await run(program, argv, { cwd: base, timeout: 20_000 });
     if (!stdout.includes(token)) return { problem: 'seatbelt, the sandbox, ran and printed nothing.', remedy };
-    if (stdout.includes(secret) || stdout.includes('written')) {
+    if ([secret, 'written', 'connected'].some((sign) => stdout.includes(sign))) {
       return { problem: 'seatbelt, the sandbox, does not confine on this system.', remedy };
     }
     return null;
   } catch (error) {
     return { problem: `seatbelt, the sandbox, fails to start: ${(error as Error).message.split('\n')[0]}.`, remedy };
   } finally {
+    listener.close();
     await rm(base, { recursive: true, force: true });
   }
 }
