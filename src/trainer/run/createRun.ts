@@ -28,8 +28,9 @@ export async function settleTasks(paths: RunPaths, config: RunConfig, tasks: rea
   const ids = (split: Task['whetstone']['split']) =>
     tasks.filter((task) => task.whetstone.split === split).map((task) => task.instance_id);
   const settled: RunConfig = { ...config, taskIds: { train: ids('train'), heldout: ids('heldout') } };
-  await writeFileAtomically(paths.tasks, json(tasks));
+  // The tasks come last: where they are, the run is settled, whatever moment it was killed at.
   await writeFileAtomically(paths.config, json(settled));
+  await writeFileAtomically(paths.tasks, json(tasks));
   return settled;
 }
 

@@ -234,6 +234,15 @@ describe('the record of a run', () => {
     expect(await openRun(stateFolder, 'r1').tasks()).toEqual(tasks);
   });
 
+  it('has tasks only where they are settled: a run that is killed meanwhile settles them anew', async () => {
+    const paths = await create('r1');
+    const config = await openRun(stateFolder, 'r1').config();
+    const tasks = [taskOf('a', 'train')];
+    const nowhere = { ...paths, tasks: path.join(paths.folder, 'no', 'such', 'folder') };
+    await expect(settleTasks(nowhere, config, tasks)).rejects.toThrow();
+    expect((await openRun(stateFolder, 'r1').config()).taskIds.train).toEqual(['a']);
+  });
+
   it('says in one line what is wrong with tasks that were torn or tampered with', async () => {
     const paths = await create('r1');
     const whole = JSON.stringify([taskOf('a', 'train')]);
