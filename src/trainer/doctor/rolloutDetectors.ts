@@ -53,12 +53,14 @@ export class MalformedCallsDetector extends ShareDetector {
     atLeast: 5,
     describe: (howMany: string) => ({
       mode: 'malformed-calls' as const,
-      message: `${howMany} hold calls that do not parse or whose arguments do not fit.`,
+      message: `${howMany} have more than a quarter of their calls not parse or not fit the tool's arguments.`,
       causes: ['The model does not know the form of the calls.', 'Turns are cut off.', 'The temperature is too high.'],
       remedy: 'Lower `temperature`, raise `maxTokensPerTurn`, or give a warm start (`warmStartEpochs`).',
     }),
   };
-  protected isIll = ({ statistics }: Trajectory) => statistics.malformedCalls + statistics.invalidArguments > 0;
+  /** A call that fails now and then is part of exploring. */
+  protected isIll = ({ statistics: { malformedCalls, invalidArguments, validCalls } }: Trajectory) =>
+    malformedCalls + invalidArguments > 0.25 * (malformedCalls + invalidArguments + validCalls);
 }
 
 export class TruncationDetector extends ShareDetector {
