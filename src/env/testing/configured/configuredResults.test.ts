@@ -41,7 +41,7 @@ describe('results of a configured command', () => {
       passed a/test_kinds.py > TestIn > test_deep"
     `);
     expect(
-      await results('junit/jest-junit.xml', { testFiles: ['kinds.test.js', 'broken.test.js'], tree: '/tmp/work/jest' }),
+      await results('junit/jest-junit.xml', { testFiles: ['kinds.test.js', 'broken.test.js'], tree: '/tmp/recorded/jest' }),
     ).toMatchInlineSnapshot(`
       "passed kinds.test.js > outer inner passes
       failed kinds.test.js > outer fails
@@ -100,7 +100,7 @@ describe('results of a configured command', () => {
          right: "c"
         at src/lib.rs:4"
     `);
-    expect(await results('tap/node24.tap', { testFiles: ['kinds.test.mjs'], tree: '/tmp/work/node_' }))
+    expect(await results('tap/node24.tap', { testFiles: ['kinds.test.mjs'], tree: '/tmp/recorded/node_' }))
       .toMatchInlineSnapshot(`
         "passed kinds.test.mjs > outer > inner > passes
         failed kinds.test.mjs > outer > fails
