@@ -41,7 +41,10 @@ describe('results of a configured command', () => {
       passed a/test_kinds.py > TestIn > test_deep"
     `);
     expect(
-      await results('junit/jest-junit.xml', { testFiles: ['kinds.test.js', 'broken.test.js'], tree: '/tmp/recorded/jest' }),
+      await results('junit/jest-junit.xml', {
+        testFiles: ['kinds.test.js', 'broken.test.js'],
+        tree: '/tmp/recorded/jest',
+      }),
     ).toMatchInlineSnapshot(`
       "passed kinds.test.js > outer inner passes
       failed kinds.test.js > outer fails
