@@ -61,6 +61,7 @@ describe('the main job on the bundled repository with the embedded policy', { ti
 
   beforeAll(async () => {
     finished = await runCli(['quickstart', '--at', repo, '--steps', '1', '--json'], { timeoutMs: 590_000 });
+    expect(finished.code, finished.stderr).toBe(0);
     summary = summarySchema.parse(JSON.parse(finished.stdout));
   }, 600_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
