@@ -1,9 +1,11 @@
-import type { AssistantMessage } from '../trajectory/message.js';
+import type { AssistantMessage, ToolMessage } from '../trajectory/message.js';
 import type { Task } from '../trajectory/task.js';
+import type { StopReason } from '../trajectory/trajectory.js';
 import type { Environment } from './environment.js';
 import { startEpisode } from './episode.js';
 import type { Episode, EpisodeLimits } from './episodeTypes.js';
 import { unifiedDiffHunks } from './reward/unifiedDiff.js';
+import { failureOf } from './tools/failure.js';
 
 export interface RecordedTurn {
   readonly message: AssistantMessage;
@@ -17,6 +19,8 @@ export interface ReplayedTurn {
   readonly same: boolean;
   readonly recorded: readonly string[];
   readonly observed: readonly string[];
+  /** For each observation, the line that says what went wrong with the call; null where it went well. */
+  readonly failures: readonly (string | null)[];
   /** Hunks of a unified diff from the recorded to the observed text; empty where they are the same. */
   readonly diff: string;
 }
@@ -45,30 +49,65 @@ export async function replayTrajectory(
   recorded: readonly RecordedTurn[],
   options: ReplayOptions,
 ): Promise<Replay> {
-  const limits = { ...options.limits, maxTurns: Math.max(options.limits.maxTurns, recorded.length + 1) };
-  const episode = await startEpisode(environment, task, limits);
+  const replay = await OpenReplay.start(environment, task, recorded, options.limits);
   let keep = false;
   try {
     const turns: ReplayedTurn[] = [];
-    for (const [index, turn] of recorded.slice(0, options.untilTurn).entries()) {
-      const { observations, stopReason } = await episode.step(turn.message, options.signal);
-      const observed = observations.map((observation) => observation.content);
-      const replayed = compare(index + 1, turn.observations, observed, index === recorded.length - 1);
-      turns.push(replayed);
-      options.onTurn?.(replayed);
-      if (stopReason !== null) break;
+    while (turns.length < (options.untilTurn ?? recorded.length)) {
+      const turn = await replay.next(options.signal);
+      if (turn === null) break;
+      turns.push(turn);
+      options.onTurn?.(turn);
     }
     keep = options.keepOpen ?? false;
-    return { turns, episode: keep ? episode : null };
+    return { turns, episode: keep ? replay.episode : null };
   } finally {
-    if (!keep) await episode.dispose();
+    if (!keep) await replay.episode.dispose();
   }
 }
 
-function compare(turn: number, recorded: readonly string[], observed: readonly string[], ended: boolean): ReplayedTurn {
+/** A replay that goes on turn by turn, as its owner asks; the episode is the owner's to dispose. */
+export class OpenReplay {
+  private turn = 0;
+  /** Why the episode is over; null while it goes on. */
+  stopReason: StopReason | null = null;
+
+  private constructor(
+    readonly episode: Episode,
+    private readonly recorded: readonly RecordedTurn[],
+  ) {}
+
+  static async start(
+    environment: Environment,
+    task: Task,
+    recorded: readonly RecordedTurn[],
+    limits: EpisodeLimits,
+  ): Promise<OpenReplay> {
+    const maxTurns = Math.max(limits.maxTurns, recorded.length + 1);
+    return new OpenReplay(await startEpisode(environment, task, { ...limits, maxTurns }), recorded);
+  }
+
+  /** Plays the next recorded turn; null where the record or the episode is over. */
+  async next(signal?: AbortSignal): Promise<ReplayedTurn | null> {
+    if (this.stopReason !== null || this.turn === this.recorded.length) return null;
+    const { message, observations: recorded } = this.recorded[this.turn];
+    const { observations, stopReason } = await this.episode.step(message, signal);
+    this.stopReason = stopReason;
+    this.turn += 1;
+    return compare(this.turn, recorded, observations, this.turn === this.recorded.length);
+  }
+}
+
+function compare(
+  turn: number,
+  recorded: readonly string[],
+  observations: readonly ToolMessage[],
+  ended: boolean,
+): ReplayedTurn {
+  const observed = observations.map(({ content }) => content);
   // What the last turn was answered is not part of the tokens, so a record need not hold it.
   const comparable = ended && recorded.length === 0 ? [] : observed;
   const same = comparable.length === recorded.length && comparable.every((text, index) => text === recorded[index]);
   const diff = same ? '' : unifiedDiffHunks(recorded.join('\n'), observed.join('\n'));
-  return { turn, same, recorded, observed, diff };
+  return { turn, same, recorded, observed, failures: observations.map(failureOf), diff };
 }

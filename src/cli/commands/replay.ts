@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { replayTrajectory, type RecordedTurn } from '../../env/replay.js';
 import { badInput } from '../../trajectory/errors.js';
@@ -8,10 +9,12 @@ import { interruptible } from '../interrupt.js';
 import { jsonOption, locateState, repoOption, wholeNumber, type AddCommand, type RepoOptions } from '../options.js';
 import { keepWorktree } from '../keptWorktree.js';
 import { print, printable, printJson, ProgressLine, quoted } from '../output.js';
+import { serveReplay } from './stepwiseReplay.js';
 
 interface ReplayOptions extends RepoOptions {
   readonly until?: number;
   readonly keep?: boolean;
+  readonly stepwise?: boolean;
 }
 
 export const addReplayCommand: AddCommand = (program) => {
@@ -22,6 +25,12 @@ export const addReplayCommand: AddCommand = (program) => {
     .option('--until <turn>', 'the last turn to play; the first is 1', wholeNumber)
     .option('--keep', 'leave the worktree in place afterwards, and say where it is')
     .addOption(jsonOption())
+    .addOption(
+      new Option(
+        '--stepwise',
+        'for programs: play turn by turn as requests on standard input ask, each a line of JSON like its answer',
+      ).conflicts(['until', 'keep', 'json']),
+    )
     .action((run: string, trajectory: string, options: ReplayOptions) =>
       interruptible((signal) => replay(run, trajectory, options, signal)),
     );
@@ -49,6 +58,10 @@ async function replay(runId: string, trajectoryId: string, options: ReplayOption
   const progress = new ProgressLine();
   const environment = await openEnvironment({ path: repoRoot, sandbox, signal });
   try {
+    if (options.stepwise) {
+      const answer = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
+      return await serveReplay(environment, task, recorded, episodeLimits(settings), process.stdin, answer, signal);
+    }
     const { turns, episode } = await replayTrajectory(environment, task, recorded, {
       limits: episodeLimits(settings),
       untilTurn: options.until,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { cancelled, failed, infrastructure } from '../../trajectory/errors.js';
 
-const turnSchema = z.object({
+export const turnSchema = z.object({
   /** 1-based. */
   turn: z.int(),
   /** Whether the tools answered as recorded. */
@@ -14,7 +14,7 @@ const turnSchema = z.object({
   /** Hunks of a unified diff from the recorded to the observed text. */
   diff: z.string(),
 });
-const changeSchema = z.object({
+export const changeSchema = z.object({
   /** Relative to the repository's root, with `/`. */
   path: z.string(),
   /** The file's text in the task's tree, and after the last played turn; null where it is not there. */
