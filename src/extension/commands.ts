@@ -4,24 +4,26 @@ import * as vscode from 'vscode';
 import { badInput } from '../trajectory/errors.js';
 import { runPaths, runsFolder } from '../trainer/run/runDirectory.js';
 import { isResumable, type Context } from './context.js';
-import { Command, Scheme, settingsSection } from './contributions.js';
+import { Command, Scheme, settingsSection, type ViewCommand } from './contributions.js';
 import { Lifetime } from './lifetime.js';
 import { showError } from './messages.js';
 import { pickRepository, pickRun, pickTrajectory, pickTurn } from './pickers.js';
 import { withCancellableProgress } from './progress.js';
+import { revealTrajectory } from './revealTrajectory.js';
 import { runOf, type RunOf, type RunTreeNode } from './runs/runTree.js';
 import { isAlive } from './training/trainings.js';
 import { chooseTokenColours } from './trajectory/tokenDecorations.js';
 import { fromUriQuery, type TrajectoryAddress } from './trajectory/trajectoryAddress.js';
 import { trajectoryUri } from './trajectory/trajectoryDocuments.js';
 import { turnsOf } from './trajectory/turns.js';
+import { viewCommands } from './viewCommands.js';
 
 /** What a command may be called with: a node of the tree, the document of a trajectory, or nothing. */
 type Target = RunTreeNode | vscode.Uri | undefined;
 type Handler = (context: Context, target: Target, detail?: unknown) => unknown;
 
-/** Every command and what it does. */
-const table: Readonly<Record<Command, Handler>> = {
+/** Every command, beside those of the views, and what it does. */
+const table: Readonly<Record<Exclude<Command, ViewCommand>, Handler>> = {
   [Command.Train]: train,
   [Command.Stop]: (context, target) => tell(context, target, 'stop'),
   [Command.Pause]: (context, target) => tell(context, target, 'pause'),
@@ -34,12 +36,12 @@ const table: Readonly<Record<Command, Handler>> = {
   [Command.ChooseTokenColours]: chooseTokenColours,
 };
 
-/** Registers the table; whatever a command throws is shown, with a way on. */
+/** Registers every command; whatever one throws is shown, with a way on. */
 export function registerCommands(context: Context): vscode.Disposable {
   const lifetime = new Lifetime('commands');
-  for (const [command, handler] of Object.entries(table)) {
+  for (const [command, handler] of Object.entries({ ...table, ...viewCommands })) {
     lifetime.add(
-      vscode.commands.registerCommand(command, async (target: Target, detail?: unknown) => {
+      vscode.commands.registerCommand(command, async (target: never, detail?: unknown) => {
         try {
           await handler(context, target, detail);
         } catch (error) {
@@ -82,15 +84,8 @@ async function tell({ store, trainings }: Context, target: Target, wish: 'stop' 
 async function openTrajectory({ store, trajectories }: Context, target: Target): Promise<void> {
   const address = addressOfTarget(target) ?? (await pickTrajectory(store));
   if (!address) return;
-  const uri = trajectoryUri(address);
-  const editor = await vscode.window.showTextDocument(uri);
-  if (!target || target instanceof vscode.Uri || target.kind !== 'turn') return;
-  const { sections } = await trajectories.of(uri);
-  const section = sections.find(({ role, turn }) => role === 'agent' && turn === target.turn.number);
-  if (!section) return;
-  const start = new vscode.Position(section.headerLine, 0);
-  editor.selection = new vscode.Selection(start, start);
-  editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.AtTop);
+  const turn = target && 'turn' in target ? target.turn.number : undefined;
+  await revealTrajectory(trajectories, address, turn === undefined ? undefined : { turn });
 }
 
 async function replay(context: Context, target: Target, until?: number): Promise<void> {

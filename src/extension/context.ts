@@ -2,6 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { ContextKey } from './contributions.js';
 import { setContextKey } from './contextKeys.js';
+import { DoctorTree } from './doctor/doctorView.js';
 import type { Lifetime } from './lifetime.js';
 import { ReplayDocuments } from './replay/replayDocuments.js';
 import { RunStore } from './runs/runStore.js';
@@ -16,6 +17,7 @@ export interface Context {
   readonly log: vscode.LogOutputChannel;
   readonly store: RunStore;
   readonly tree: RunsTree;
+  readonly doctor: DoctorTree;
   readonly trainings: Trainings;
   readonly trajectories: TrajectoryDocuments;
   readonly decorations: TokenDecorations;
@@ -36,6 +38,7 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
     log,
     store,
     tree: new RunsTree(store),
+    doctor: new DoctorTree(store),
     trainings: lifetime.add(new Trainings(store, log)),
     trajectories,
     decorations: lifetime.add(new TokenDecorations(trajectories)),

@@ -1,5 +1,15 @@
-/** Every name that package.json's `contributes` and the code share; a test compares the two. */
+// Every name that package.json's `contributes` and the code share; a test compares the two.
+
+/** Commands of the views beside those of training and replay. */
+export const ViewCommand = {
+  ExamineRun: 'whetstone.examineRun',
+  OpenEvidence: 'whetstone.openEvidence',
+  OpenRemedySetting: 'whetstone.openRemedySetting',
+} as const;
+export type ViewCommand = (typeof ViewCommand)[keyof typeof ViewCommand];
+
 export const Command = {
+  ...ViewCommand,
   Train: 'whetstone.train',
   Stop: 'whetstone.stop',
   Pause: 'whetstone.pause',
@@ -13,7 +23,8 @@ export const Command = {
 } as const;
 export type Command = (typeof Command)[keyof typeof Command];
 
-export const View = { Runs: 'whetstone.runs' } as const;
+export const View = { Runs: 'whetstone.runs', Doctor: 'whetstone.doctor' } as const;
+export type View = (typeof View)[keyof typeof View];
 
 export const ContextKey = {
   /** A run's process lives. */

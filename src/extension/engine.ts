@@ -9,4 +9,6 @@ export { openRun } from '../trainer/run/runReader.js';
 export { loadRunTokenizer } from '../trainer/run/runTokenizer.js';
 export { loadSettings } from '../trainer/run/settings.js';
 export { trainLockHolder } from '../trainer/run/trainLockHolder.js';
+export { runCli } from './cliProcess.js';
+export { examinationSchema } from './doctor/examination.js';
 export { runReplay } from './replay/replayProcess.js';

@@ -2,11 +2,12 @@ import * as vscode from 'vscode';
 import { registerCommands } from './commands.js';
 import { createContext, type Context } from './context.js';
 import { View } from './contributions.js';
+import { createDoctorView } from './doctor/doctorView.js';
 import { Lifetime } from './lifetime.js';
 import { registerTrajectoryProviders } from './trajectory/trajectoryProviders.js';
 
 /** What other extensions, and the tests, get. */
-export type Api = Pick<Context, 'store' | 'tree' | 'trainings' | 'trajectories' | 'decorations' | 'replays'>;
+export type Api = Pick<Context, 'store' | 'tree' | 'doctor' | 'trainings' | 'trajectories' | 'decorations' | 'replays'>;
 
 export function activate({ extensionPath, subscriptions }: vscode.ExtensionContext): Api {
   const lifetime = new Lifetime('extension');
@@ -16,7 +17,8 @@ export function activate({ extensionPath, subscriptions }: vscode.ExtensionConte
   lifetime.add(registerTrajectoryProviders(context.trajectories));
   const view = vscode.window.createTreeView(View.Runs, { treeDataProvider: context.tree, showCollapseAll: true });
   lifetime.add(view);
-  lifetime.add(view.onDidChangeVisibility(({ visible }) => context.store.watch(visible)));
+  lifetime.add(view.onDidChangeVisibility(({ visible }) => context.store.watch(View.Runs, visible)));
+  lifetime.add(createDoctorView(context.doctor, context.store));
   // Not awaited: finds running trainings again, e.g. after the window was reloaded.
   context.store.touch();
   return context;

@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import type { Finding } from '../../trainer/doctor/finding.js';
 import { runsFolder } from '../../trainer/run/runDirectory.js';
 import type { RunReader } from '../../trainer/run/runReader.js';
+import type { View } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { findRepositories, type Repository } from '../repositories.js';
+import { findingsOf } from './foundFindings.js';
 import { glance, type Glance } from './glance.js';
 import type { RunOf } from './runTree.js';
 
@@ -27,7 +30,10 @@ export class RunStore implements vscode.Disposable {
   private settling?: NodeJS.Timeout;
   /** How often each run's folder was called stale, so that what was read of it before is not kept. */
   private readonly touches = new Map<string, number>();
-  private isWatched = false;
+  /** What examinations of whole records found, by the run's folder. */
+  private readonly examined = new Map<string, readonly Finding[]>();
+  /** Views of the runs that the user has before them. */
+  private readonly viewers = new Set<View>();
   private looking = this.lifetime.child('next look');
 
   readonly onDidChange = this.changed.event;
@@ -83,9 +89,16 @@ export class RunStore implements vscode.Disposable {
    * Whether the user has the runs in view. As long as that is so, or a training lives, they are looked at every other
    * second beside what file events tell: those come late or never on a busy machine or on a network drive.
    */
-  watch(isWatched: boolean): void {
-    this.isWatched = isWatched;
-    if (isWatched) this.lookSoon(0);
+  watch(view: View, isVisible: boolean): void {
+    if (isVisible) this.viewers.add(view);
+    else this.viewers.delete(view);
+    if (isVisible) this.lookSoon(0);
+  }
+
+  /** Remembers what an examination of a run's whole record found. */
+  keepExamination(runFolder: string, findings: readonly Finding[]): void {
+    this.examined.set(runFolder, findings);
+    this.touch(runFolder);
   }
 
   dispose(): void {
@@ -105,7 +118,7 @@ export class RunStore implements vscode.Disposable {
       const repositories = await this.repositories();
       isAnyLive = (await Promise.all(repositories.map((repository) => this.lookAt(repository)))).includes(true);
     } finally {
-      if (isAnyLive || this.isWatched) this.lookSoon();
+      if (isAnyLive || this.viewers.size > 0) this.lookSoon();
     }
   }
 
@@ -159,8 +172,9 @@ export class RunStore implements vscode.Disposable {
     const known = this.over.get(folder);
     if (known) return known;
     const [over, touches] = [this.over, this.touches.get(folder)];
-    const summary = await (await this.reader(repository.stateFolder, id)).summary();
-    const run = { repository, summary };
+    const reader = await this.reader(repository.stateFolder, id);
+    const summary = await reader.summary();
+    const run = { repository, summary, findings: findingsOf(await reader.events(), this.examined.get(folder)) };
     const isFinished = ['completed', 'stopped', 'failed'].includes(summary.status);
     if (isFinished && touches === this.touches.get(folder)) over.set(folder, run);
     return run;

@@ -3,6 +3,7 @@ import type { RunEvent, TrajectoryHeader } from '../../trainer/run/runRecord.js'
 import { meanReward, paged, phases, runNode, runOf, tasks, trajectories } from './runTree.js';
 
 const run = runNode({
+  findings: [],
   repository: { root: '/repo', name: 'repo', stateFolder: '/repo/.whetstone' },
   summary: {
     id: 'run',

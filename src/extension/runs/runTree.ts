@@ -1,3 +1,4 @@
+import type { Finding } from '../../trainer/doctor/finding.js';
 import type { RunEvent, RunSummary, TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import type { Repository } from '../repositories.js';
 import type { Turn } from '../trajectory/turns.js';
@@ -6,6 +7,8 @@ import type { Turn } from '../trajectory/turns.js';
 export interface RunOf {
   readonly repository: Repository;
   readonly summary: RunSummary;
+  /** What the doctor found in it, the critical first. */
+  readonly findings: readonly Finding[];
 }
 
 /**

@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
+import type { Finding } from '../../trainer/doctor/finding.js';
 import type { RunStatus, TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import { Command } from '../contributions.js';
 import { turnLabel } from '../trajectory/turns.js';
+import { countInWords } from './foundFindings.js';
 import { meanReward, runOf, type PhaseNode, type RunTreeNode, type TrajectoryNode } from './runTree.js';
 
 const runIcons: Readonly<Record<RunStatus, string>> = {
@@ -28,7 +30,9 @@ function describe(node: RunTreeNode): vscode.TreeItem {
     case 'run': {
       const { status, step, steps, createdAt, id, message, folder } = node.summary;
       const item = parentItem(shortTime(createdAt), runIcons[status]);
-      item.description = `${status} · step ${step} of ${steps} · ${node.repository.name}`;
+      const parts = [status, `step ${step} of ${steps}`, node.repository.name];
+      if (node.findings.length > 0) parts.push(`doctor: ${countInWords(node.findings)}`);
+      item.description = parts.join(' · ');
       item.tooltip = [`Run ${id} of ${new Date(createdAt).toLocaleString()}`, folder, message]
         .filter(Boolean)
         .join('\n');
@@ -75,9 +79,17 @@ function phaseItem(node: PhaseNode): vscode.TreeItem {
   } else {
     const solved = headers.filter((header) => header.resolved).length;
     const soFar = live ? ' so far' : '';
-    item.description = `${rewardText(meanReward(headers))} · ${solved} of ${headers.length} solved${soFar}`;
+    const mark = doctorsMark(node, ({ evidence }) => node.phase === 'rollout' && evidence.step === node.step);
+    const parts = [rewardText(meanReward(headers)), `${solved} of ${headers.length} solved${soFar}`, mark];
+    item.description = parts.filter(Boolean).join(' · ');
   }
   return item;
+}
+
+/** Names what the doctor found here; empty where it found nothing. */
+function doctorsMark(node: RunTreeNode, isHere: (finding: Finding) => boolean): string {
+  const modes = (runOf(node)?.findings ?? []).filter(isHere).map(({ mode }) => mode);
+  return modes.length === 0 ? '' : `doctor: ${modes.join(', ')}`;
 }
 
 function phaseLabel({ phase, step, isFirstEvaluation }: PhaseNode): string {
@@ -95,6 +107,7 @@ function trajectoryItem(node: TrajectoryNode): vscode.TreeItem {
     rewardText(header.reward),
     advantage === undefined ? '' : `advantage ${signed(advantage)}`,
     `${header.turns} turns`,
+    doctorsMark(node, ({ evidence }) => evidence.trajectoryId === header.id),
   ]
     .filter(Boolean)
     .join(' · ');

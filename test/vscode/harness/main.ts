@@ -2,7 +2,9 @@ import { runTests } from '@vscode/test-electron';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runScenario } from '../ui/scenario.js';
+import { playScenario } from '../ui/playScenario.js';
+import { trainingScenario } from '../ui/scenario.js';
+import { viewsScenario } from '../ui/viewsScenario.js';
 import { printReport, type TestReport } from './report.js';
 import { stopTrainings } from '../fixtures/stopTrainings.js';
 import { makeWorkspace } from '../fixtures/workspace.js';
@@ -53,7 +55,10 @@ export async function main(options: HarnessOptions): Promise<{ passed: number; f
   if (options.only !== '--ui') counts.push(printReport('In the extension host', await runSuite(options)));
   if (options.only !== '--suite' && options.emulated) {
     const { root, node, codeServer } = options;
-    counts.push(printReport('In the workbench', await runScenario({ root, node, codeServer })));
+    const scenarios = { 'In the workbench': trainingScenario, 'In the views': viewsScenario };
+    for (const [name, scenario] of Object.entries(scenarios)) {
+      counts.push(printReport(name, await playScenario(scenario, { root, node, codeServer })));
+    }
   }
   return {
     passed: counts.reduce((sum, count) => sum + count.passed, 0),

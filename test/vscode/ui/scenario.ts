@@ -1,19 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RecordedRun } from '../fixtures/recordedRun.js';
-import { stopTrainings } from '../fixtures/stopTrainings.js';
-import { tinySettings } from '../fixtures/tinySettings.js';
-import { makeWorkspace } from '../fixtures/workspace.js';
-import type { TestReport } from '../harness/report.js';
-import { Workbench } from './workbench.js';
-
-interface Stage {
-  readonly workbench: Workbench;
-  readonly run: RecordedRun;
-}
+import type { Scenario } from './playScenario.js';
 
 const task = 'sum-adds__comparison-flip__sum.js_4';
 
@@ -22,7 +9,7 @@ const dottedTokens =
   "[...document.querySelectorAll('.view-line span')].some((span) => getComputedStyle(span).textDecoration.includes('dotted'))";
 
 /** What a user does, in order; every step goes on from where the one before left the window. */
-const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<void>])[] = [
+const steps: Scenario['steps'] = [
   [
     'the Runs view shows the training and unfolds to its rollouts',
     async ({ workbench }) => {
@@ -154,42 +141,11 @@ const steps: readonly (readonly [name: string, play: (stage: Stage) => Promise<v
   ],
 ];
 
-/** Plays the scenario in a workbench of its own; after a step that fails the rest is not tried. */
-export async function runScenario(options: { root: string; node: string; codeServer: string }): Promise<TestReport> {
-  const report: TestReport = { results: [] };
-  const scratch = mkdtempSync(join(tmpdir(), 'whetstone-ui-'));
-  const folder = makeWorkspace(scratch);
-  const run = await RecordedRun.create(folder, 'run-1', 3);
-  run.evaluate(0);
-  run.step(1);
-  await run.live();
-  const settings = { ...tinySettings('embedded'), 'whetstone.steps': 100 };
-  const workbench = await Workbench.open({ ...options, extension: options.root, folder, settings });
-  try {
-    for (const [name, play] of steps) {
-      const start = Date.now();
-      const limit = 240_000;
-      let timer: NodeJS.Timeout | undefined;
-      try {
-        const late = new Promise<never>((_, reject) => {
-          timer = setTimeout(() => reject(new Error(`took more than ${limit / 1000} s`)), limit);
-        });
-        await Promise.race([play({ workbench, run }), late]);
-        report.results.push({ name, milliseconds: Date.now() - start });
-      } catch (error) {
-        await workbench.screenshot('failure');
-        const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        report.results.push({ name, milliseconds: Date.now() - start, failure });
-        break;
-      } finally {
-        clearTimeout(timer);
-      }
-    }
-  } finally {
-    await workbench.stop();
-    await run.end('stopped');
-    await stopTrainings(folder);
-    rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
-  }
-  return report;
-}
+/** Training as a user sees it, from the run in the tree to the token and the replay. */
+export const trainingScenario: Scenario = {
+  prepare: (run) => {
+    run.evaluate(0);
+    run.step(1);
+  },
+  steps,
+};

@@ -68,9 +68,9 @@ export class Workbench {
     await this.page.waitForFunction(expression);
   }
 
-  /** The extension's item in the status bar. */
-  statusItem(text = '') {
-    return this.page.locator('.statusbar-item[id*="whetstone.training"]', { hasText: text }).first();
+  /** An item in the status bar; the extension's own where none is named. */
+  statusItem(text = '', id = 'whetstone.training') {
+    return this.page.locator(`.statusbar-item[id*="${id}"]`, { hasText: text }).first();
   }
 
   /**
@@ -114,6 +114,14 @@ export class Workbench {
 
   async screenshot(name: string): Promise<void> {
     await this.page.screenshot({ path: join('test-artifacts', `${name}.png`) });
+  }
+
+  /** The window in every theme; ends in the dark one. */
+  async screenshotThemes(name: string): Promise<void> {
+    for (const theme of ['light', 'high contrast', 'dark'] as const) {
+      await this.theme(theme);
+      await this.screenshot(`${name}-${theme.replace(' ', '-')}`);
+    }
   }
 
   stop(): Promise<void> {

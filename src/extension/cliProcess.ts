@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import type { z } from 'zod';
+import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
+
+/** A command of the bundled command line, to be run for a repository. */
+export interface CliRequest {
+  /** The bundled command line. */
+  readonly cli: string;
+  readonly repoRoot: string;
+  /** The command and its arguments; they are never joined to a string. */
+  readonly args: readonly string[];
+  /** Called with what the command says about its progress. */
+  readonly onProgress?: (line: string) => void;
+}
+
+const graceMilliseconds = 5000;
+
+/**
+ * Runs a command that prints JSON, in a child process, and gives the document as `schema` reads it, whatever the exit
+ * code (1 is the answer "no" of some). An abort interrupts the process, which cleans up after itself, and rejects as
+ * cancelled. Rejects as failed with what the process wrote to standard error last.
+ */
+export function runCli<T>(request: CliRequest, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
+  const { cli, repoRoot, args, onProgress } = request;
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [cli, ...args], {
+      cwd: repoRoot,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+      windowsHide: true,
+    });
+    const output: string[] = [];
+    let errors = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => output.push(chunk));
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      errors = (errors + chunk).slice(-8000);
+      onProgress?.(lastLineOf(errors));
+    });
+    let lastResort: NodeJS.Timeout | undefined;
+    const interrupt = () => {
+      child.kill('SIGINT');
+      lastResort = setTimeout(() => child.kill('SIGKILL'), graceMilliseconds);
+    };
+    signal.addEventListener('abort', interrupt, { once: true });
+    if (signal.aborted) interrupt();
+    child.once('error', (error) =>
+      reject(infrastructure(`whetstone ${args[0]} did not start (${error.message}).`, '', error)),
+    );
+    child.once('close', (code) => {
+      clearTimeout(lastResort);
+      signal.removeEventListener('abort', interrupt);
+      if (signal.aborted) return reject(cancelled(`whetstone ${args[0]} was cancelled.`));
+      const document = schema.safeParse(parseJson(output.join('')));
+      if (document.success) return resolve(document.data);
+      const line = lastLineOf(errors).replace(/^whetstone: /, '');
+      reject(failed(line || `whetstone ${args[0]} ended with code ${code} and said nothing.`, ''));
+    });
+  });
+}
+
+/** A line of progress is written over the one before with a carriage return. */
+function lastLineOf(text: string): string {
+  return (
+    text
+      .trim()
+      .split(/[\r\n]/)
+      .at(-1)
+      ?.trim() ?? ''
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,19 @@
+import * as vscode from 'vscode';
+import { View } from '../contributions.js';
+import type { Context } from '../context.js';
+import { withCancellableProgress } from '../progress.js';
+import { countInWords } from '../runs/foundFindings.js';
+import type { RunOf } from '../runs/runTree.js';
+
+/** Lets the doctor read the whole record of a run, in a process of its own, and shows what it found. */
+export async function examine({ cli, lifetime, store }: Context, { repository, summary }: RunOf): Promise<void> {
+  const { runCli, examinationSchema } = await import('../engine.js');
+  const args = ['doctor', '--json', '--repo', repository.root, '--', summary.id];
+  const { findings } = await withCancellableProgress(`Examining run ${summary.id}`, lifetime, (signal) =>
+    runCli({ cli, repoRoot: repository.root, args }, examinationSchema, signal),
+  );
+  store.keepExamination(summary.folder, findings);
+  await vscode.commands.executeCommand(`${View.Doctor}.focus`);
+  const words = countInWords(findings) || 'nothing';
+  void vscode.window.showInformationMessage(`Whetstone: the doctor found ${words} in run ${summary.id}.`);
+}
