@@ -4,26 +4,24 @@ import * as vscode from 'vscode';
 import { badInput } from '../trajectory/errors.js';
 import { runPaths, runsFolder } from '../trainer/run/runDirectory.js';
 import { isResumable, type Context } from './context.js';
-import { Command, Scheme, settingsSection, type ViewCommand } from './contributions.js';
+import { addressOf, addressOfTarget, requireTrust, runOfTarget, type Target } from './commandTargets.js';
+import { Command, settingsSection, type DebugCommand, type ViewCommand } from './contributions.js';
+import { debugCommands } from './debugCommands.js';
 import { Lifetime } from './lifetime.js';
 import { showError } from './messages.js';
 import { pickRepository, pickRun, pickTrajectory, pickTurn } from './pickers.js';
 import { withCancellableProgress } from './progress.js';
 import { revealTrajectory } from './revealTrajectory.js';
-import { runOf, type RunOf, type RunTreeNode } from './runs/runTree.js';
 import { isAlive } from './training/trainings.js';
 import { chooseTokenColours } from './trajectory/tokenDecorations.js';
-import { fromUriQuery, type TrajectoryAddress } from './trajectory/trajectoryAddress.js';
 import { trajectoryUri } from './trajectory/trajectoryDocuments.js';
 import { turnsOf } from './trajectory/turns.js';
 import { viewCommands } from './viewCommands.js';
 
-/** What a command may be called with: a node of the tree, the document of a trajectory, or nothing. */
-type Target = RunTreeNode | vscode.Uri | undefined;
 type Handler = (context: Context, target: Target, detail?: unknown) => unknown;
 
 /** Every command, beside those of the views, and what it does. */
-const table: Readonly<Record<Exclude<Command, ViewCommand>, Handler>> = {
+const table: Readonly<Record<Exclude<Command, ViewCommand | DebugCommand>, Handler>> = {
   [Command.Train]: train,
   [Command.Stop]: (context, target) => tell(context, target, 'stop'),
   [Command.Pause]: (context, target) => tell(context, target, 'pause'),
@@ -39,7 +37,7 @@ const table: Readonly<Record<Exclude<Command, ViewCommand>, Handler>> = {
 /** Registers every command; whatever one throws is shown, with a way on. */
 export function registerCommands(context: Context): vscode.Disposable {
   const lifetime = new Lifetime('commands');
-  for (const [command, handler] of Object.entries({ ...table, ...viewCommands })) {
+  for (const [command, handler] of Object.entries({ ...table, ...viewCommands, ...debugCommands })) {
     lifetime.add(
       vscode.commands.registerCommand(command, async (target: never, detail?: unknown) => {
         try {
@@ -90,7 +88,7 @@ async function openTrajectory({ store, trajectories }: Context, target: Target):
 
 async function replay(context: Context, target: Target, until?: number): Promise<void> {
   requireTrust();
-  const address = addressOfTarget(target) ?? addressOfActiveEditor() ?? (await pickTrajectory(context.store));
+  const address = addressOf(target) ?? (await pickTrajectory(context.store));
   if (!address) return;
   const { runId, trajectoryId, stateFolder } = address;
   const request = { cli: context.cli, repoRoot: path.dirname(stateFolder), runId, trajectoryId, until };
@@ -103,7 +101,7 @@ async function replay(context: Context, target: Target, until?: number): Promise
 }
 
 async function replayToTurn(context: Context, target: Target, detail?: unknown): Promise<void> {
-  const address = addressOfTarget(target) ?? addressOfActiveEditor() ?? (await pickTrajectory(context.store));
+  const address = addressOf(target) ?? (await pickTrajectory(context.store));
   if (!address) return;
   const named = typeof detail === 'number' ? detail : target && 'turn' in target ? target.turn.number : undefined;
   const reader = await context.store.reader(address.stateFolder, address.runId);
@@ -122,25 +120,4 @@ async function showLog({ store }: Context, target: Target | string, detail?: unk
   if (file === undefined) return;
   if (!existsSync(file)) throw badInput('This run wrote no log.', '');
   await vscode.window.showTextDocument(vscode.Uri.file(file));
-}
-
-function requireTrust(): void {
-  if (vscode.workspace.isTrusted) return;
-  throw badInput('Training and replay run the code of this repository.', 'Trust the workspace first.');
-}
-
-function runOfTarget(target: Target): RunOf | undefined {
-  return target && !(target instanceof vscode.Uri) ? runOf(target) : undefined;
-}
-
-function addressOfTarget(target: Target): TrajectoryAddress | undefined {
-  if (target instanceof vscode.Uri) return target.scheme === Scheme.Trajectory ? fromUriQuery(target.query) : undefined;
-  const node = target?.kind === 'turn' ? target.parent : target;
-  const run = node && runOf(node);
-  if (node?.kind !== 'trajectory' || !run) return undefined;
-  return { stateFolder: run.repository.stateFolder, runId: run.summary.id, trajectoryId: node.header.id };
-}
-
-function addressOfActiveEditor(): TrajectoryAddress | undefined {
-  return addressOfTarget(vscode.window.activeTextEditor?.document.uri);
 }

@@ -3,6 +3,8 @@ import * as vscode from 'vscode';
 import { ContextKey } from './contributions.js';
 import { setContextKey } from './contextKeys.js';
 import { DoctorTree } from './doctor/doctorView.js';
+import { ReplayFiles } from './debug/replayFiles.js';
+import { ReplaySessions } from './debug/replaySessions.js';
 import type { Lifetime } from './lifetime.js';
 import { ReplayDocuments } from './replay/replayDocuments.js';
 import { RunStore } from './runs/runStore.js';
@@ -22,6 +24,8 @@ export interface Context {
   readonly trajectories: TrajectoryDocuments;
   readonly decorations: TokenDecorations;
   readonly replays: ReplayDocuments;
+  readonly replaySessions: ReplaySessions;
+  readonly replayFiles: ReplayFiles;
   /** The bundled command line. */
   readonly cli: string;
 }
@@ -33,6 +37,8 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
     new TrajectoryDocuments(store, path.join(extensionPath, 'media', 'embedded-policy')),
   );
   lifetime.add(store.onDidChange(() => void updateContextKeys(store).catch((error) => log.error(String(error)))));
+  const cli = path.join(extensionPath, 'dist', 'cli.cjs');
+  const replaySessions = lifetime.add(new ReplaySessions(store, trajectories, cli));
   return {
     lifetime,
     log,
@@ -43,7 +49,9 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
     trajectories,
     decorations: lifetime.add(new TokenDecorations(trajectories)),
     replays: lifetime.add(new ReplayDocuments()),
-    cli: path.join(extensionPath, 'dist', 'cli.cjs'),
+    replaySessions,
+    replayFiles: lifetime.add(new ReplayFiles(replaySessions)),
+    cli,
   };
 }
 

@@ -8,8 +8,18 @@ export const ViewCommand = {
 } as const;
 export type ViewCommand = (typeof ViewCommand)[keyof typeof ViewCommand];
 
+/** Commands of replays as debug sessions. */
+export const DebugCommand = {
+  StepThrough: 'whetstone.stepThrough',
+  CompareWithStart: 'whetstone.compareWithStart',
+  CompareWithPrevious: 'whetstone.compareWithPrevious',
+  CompareWithOracle: 'whetstone.compareWithOracle',
+} as const;
+export type DebugCommand = (typeof DebugCommand)[keyof typeof DebugCommand];
+
 export const Command = {
   ...ViewCommand,
+  ...DebugCommand,
   Train: 'whetstone.train',
   Stop: 'whetstone.stop',
   Pause: 'whetstone.pause',
@@ -23,7 +33,11 @@ export const Command = {
 } as const;
 export type Command = (typeof Command)[keyof typeof Command];
 
-export const View = { Runs: 'whetstone.runs', Doctor: 'whetstone.doctor' } as const;
+export const View = {
+  Runs: 'whetstone.runs',
+  Doctor: 'whetstone.doctor',
+  ReplayFiles: 'whetstone.replayFiles',
+} as const;
 export type View = (typeof View)[keyof typeof View];
 
 export const ContextKey = {
@@ -50,7 +64,11 @@ export const settingNames = [
 export type SettingName = (typeof settingNames)[number];
 export const settingsSection = 'whetstone';
 
-export const Scheme = { Trajectory: 'whetstone-trajectory', Replay: 'whetstone-replay' } as const;
+export const Scheme = {
+  Trajectory: 'whetstone-trajectory',
+  Replay: 'whetstone-replay',
+  ReplayFile: 'whetstone-replay-file',
+} as const;
 
 export const Colour = {
   PromptToken: 'whetstone.promptToken',

@@ -12,3 +12,4 @@ export { trainLockHolder } from '../trainer/run/trainLockHolder.js';
 export { runCli } from './cliProcess.js';
 export { examinationSchema } from './doctor/examination.js';
 export { runReplay } from './replay/replayProcess.js';
+export { openSteppedReplay } from './replay/steppedReplay.js';

@@ -7,7 +7,18 @@ import { Lifetime } from './lifetime.js';
 import { registerTrajectoryProviders } from './trajectory/trajectoryProviders.js';
 
 /** What other extensions, and the tests, get. */
-export type Api = Pick<Context, 'store' | 'tree' | 'doctor' | 'trainings' | 'trajectories' | 'decorations' | 'replays'>;
+export type Api = Pick<
+  Context,
+  | 'store'
+  | 'tree'
+  | 'doctor'
+  | 'trainings'
+  | 'trajectories'
+  | 'decorations'
+  | 'replays'
+  | 'replaySessions'
+  | 'replayFiles'
+>;
 
 export function activate({ extensionPath, subscriptions }: vscode.ExtensionContext): Api {
   const lifetime = new Lifetime('extension');

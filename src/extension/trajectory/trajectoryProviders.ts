@@ -63,15 +63,20 @@ function turnLenses(uri: vscode.Uri, { sections, trajectory }: OpenTrajectory): 
     new vscode.CodeLens(at(0), { title: reward, command: '' }),
     ...sections
       .filter((section) => section.role === 'agent')
-      .map(
-        ({ headerLine, turn }) =>
-          new vscode.CodeLens(at(headerLine), {
-            title: '$(debug-step-over) Replay to here',
-            tooltip: `Play turns 1 to ${turn} again in a fresh worktree`,
-            command: Command.ReplayToTurn,
-            arguments: [uri, turn],
-          }),
-      ),
+      .flatMap(({ headerLine, turn }) => [
+        new vscode.CodeLens(at(headerLine), {
+          title: '$(debug-step-over) Replay to here',
+          tooltip: `Play turns 1 to ${turn} again in a fresh worktree`,
+          command: Command.ReplayToTurn,
+          arguments: [uri, turn],
+        }),
+        new vscode.CodeLens(at(headerLine), {
+          title: '$(debug-alt) Step from here',
+          tooltip: `Play turns 1 to ${turn} again, then step forwards and backwards`,
+          command: Command.StepThrough,
+          arguments: [uri, turn],
+        }),
+      ]),
   ];
 }
 

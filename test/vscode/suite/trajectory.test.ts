@@ -135,7 +135,9 @@ describe('A trajectory in an editor', () => {
     assert.deepEqual(shown, [
       ['━━ sum-adds_', 'Reward 1.200 = tests 1.00 × 1 + format 1.00 × 0.1'],
       ['── turn 1 · ', '$(debug-step-over) Replay to here'],
+      ['── turn 1 · ', '$(debug-alt) Step from here'],
       ['── turn 2 · ', '$(debug-step-over) Replay to here'],
+      ['── turn 2 · ', '$(debug-alt) Step from here'],
     ]);
   });
 
