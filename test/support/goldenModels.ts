@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { loadParameters } from '../../src/trainer/model/checkpoint.js';
+import { parseModelConfig } from '../../src/trainer/model/config.js';
 import type { LlamaConfig } from '../../src/trainer/model/llamaConfig.js';
 import type { AdamWOptions, SequenceCoefficients, TrainingSequence } from '../../src/trainer/model/policy.js';
 import { readSafetensors } from '../../src/trainer/model/safetensors.js';
@@ -13,6 +15,8 @@ export interface GoldenModel {
   readonly coefficients: readonly SequenceCoefficients[];
   /** Arrays start at the second token. */
   readonly scores: readonly { temperature: number; logprobs: number[][]; entropies: number[][] }[];
+  /** By a sequence's index: [time, vocabulary] at temperature 1. */
+  readonly logits: ReadonlyMap<string, Float32Array>;
   readonly gradientTemperature: number;
   readonly gradients: ReadonlyMap<string, Float32Array>;
   readonly optimizer: AdamWOptions;
@@ -31,7 +35,17 @@ interface GoldenFile extends Omit<GoldenModel, 'sequences' | 'coefficients'> {
   }[];
 }
 
-export const goldenNames = ['llama-grouped', 'llama-tied'] as const;
+export const goldenNames = [
+  'llama-grouped',
+  'llama-tied',
+  'llama3',
+  'llama-linear',
+  'qwen2',
+  'qwen3',
+  'mistral',
+  'smollm2',
+  'smollm3',
+] as const;
 
 export async function readGoldenModel(name: (typeof goldenNames)[number]): Promise<GoldenModel> {
   const folder = join(import.meta.dirname, '..', '..', 'test-fixtures', 'golden', name);
@@ -39,10 +53,12 @@ export async function readGoldenModel(name: (typeof goldenNames)[number]): Promi
   const tensors = async (file: string) =>
     new Map([...(await readSafetensors(join(folder, file)))].map(([key, { data }]) => [key, data]));
   const golden = (await json('golden.json')) as GoldenFile;
+  const config = parseModelConfig(await json('config.json'), folder);
   return {
     ...golden,
-    config: configOf((await json('config.json')) as Record<string, never>),
-    parameters: () => tensors('model.safetensors'),
+    config,
+    parameters: () => loadParameters(folder, config),
+    logits: await tensors('logits.safetensors'),
     gradients: await tensors('gradients.safetensors'),
     afterSteps: await tensors('after-steps.safetensors'),
     sequences: golden.sequences.map((sequence) => ({
@@ -53,22 +69,6 @@ export async function readGoldenModel(name: (typeof goldenNames)[number]): Promi
       logprobs: Float32Array.from(sequence.logprobCoefficients),
       entropies: Float32Array.from(sequence.entropyCoefficients),
     })),
-  };
-}
-
-function configOf(json: Record<string, never> & { rope_parameters?: { rope_theta: number } }): LlamaConfig {
-  return {
-    vocabularySize: json['vocab_size'],
-    hiddenSize: json['hidden_size'],
-    intermediateSize: json['intermediate_size'],
-    layers: json['num_hidden_layers'],
-    heads: json['num_attention_heads'],
-    keyValueHeads: json['num_key_value_heads'],
-    headDim: json['head_dim'],
-    ropeTheta: json.rope_parameters!.rope_theta,
-    rmsEpsilon: json['rms_norm_eps'],
-    tieEmbeddings: json['tie_word_embeddings'],
-    maxPositions: json['max_position_embeddings'],
   };
 }
 

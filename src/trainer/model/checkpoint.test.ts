@@ -104,12 +104,12 @@ describe('a model that can not be used is refused in one line', () => {
     await refusal(/Cannot read '.*tokenizer\.json'/);
   });
   test.each<[Record<string, unknown>, RegExp]>([
-    [{ model_type: 'mamba' }, /model_type is "mamba", supported is "llama"/],
+    [{ model_type: 'mamba' }, /model_type is "mamba", supported are "llama", /],
     [{ hidden_size: 'wide' }, /hidden_size: /],
     [{ num_hidden_layers: 1e9 }, /num_hidden_layers: /],
-    [{ attention_bias: true }, /attention_bias is not supported/],
+    [{ attention_bias: true }, /'model\.layers\.0\.self_attn\.q_proj\.bias' is missing/],
     [{ hidden_act: 'gelu' }, /hidden_act other than silu is not supported/],
-    [{ rope_scaling: { type: 'linear', factor: 2 } }, /rope_scaling is not supported/],
+    [{ rope_scaling: { type: 'longrope' } }, /rope_type "longrope" is not supported/],
     [{ quantization_config: { bits: 4 } }, /quantization_config is not supported/],
     [{ num_key_value_heads: 3 }, /num_key_value_heads 3 does not divide/],
     [{ head_dim: 3 }, /3 wide, not an even number/],

@@ -1,7 +1,7 @@
 import { Graph, type Tensor } from '../graph/graph.js';
 import { multiplyDims } from '../graph/shape.js';
 import type { LlamaConfig } from './llamaConfig.js';
-import { decoder, head, parameterInputs } from './llamaLayers.js';
+import { decoder, head, isSliding, parameterInputs, withinWindow } from './llamaLayers.js';
 
 /**
  * Inputs beside the parameters and the rotary tables; `past` is the cache's capacity, a row may have filled less of it:
@@ -12,6 +12,7 @@ import { decoder, head, parameterInputs } from './llamaLayers.js';
  *   causal bias  float32 [time, time]: 0 up to the diagonal, very negative above
  *   past keys    of every layer, float32 [rows, keyValueHeads, headDim, past]
  *   past values  of every layer, float32 [rows, keyValueHeads, past, headDim]
+ *   past places  int32 [past]: 0, 1, 2, ..., the positions in the cache; only where a layer sees a sliding window
  */
 export const decodingInputs = {
   tokens: 'tokens',
@@ -21,6 +22,7 @@ export const decodingInputs = {
   causalBias: 'causal bias',
   pastKeys: (layer: number) => `past keys ${layer}`,
   pastValues: (layer: number) => `past values ${layer}`,
+  pastPlaces: 'past places',
 } as const;
 
 /** Logits float32 [picks, vocabulary]; keys and values of the given tokens, float32 [rows, keyValueHeads, time, headDim]. */
@@ -40,24 +42,44 @@ export function decodingGraph(config: LlamaConfig): ReadonlyMap<string, Tensor> 
   const picks = graph.input(decodingInputs.picks, ['picks'], 'int32');
   const pastBias = graph.input(decodingInputs.pastBias, ['rows', 1, 1, 1, 'past']);
   const causalBias = graph.input(decodingInputs.causalBias, ['time', 'time']);
+  const biases = { past: pastBias, now: causalBias };
+  const slidingBiases = windowed(graph, config, positions, biases);
   const outputs = new Map<string, Tensor>();
   const hidden = decoder(graph, config, weights, tokens, {
     rows: 'rows',
     time: 'time',
     positions,
-    bias: causalBias,
     attend: (layer, queries, keys, values) => {
       outputs.set(decodingOutputs.keys(layer), keys).set(decodingOutputs.values(layer), values);
+      const bias = isSliding(config, layer) ? slidingBiases : biases;
       const past = {
         keys: graph.input(decodingInputs.pastKeys(layer), ['rows', kv, d, 'past']),
         values: graph.input(decodingInputs.pastValues(layer), ['rows', kv, 'past', d]),
-        bias: pastBias,
+        bias: bias.past,
       };
-      return attendToBoth(graph, queries, past, { keys, values, bias: causalBias });
+      return attendToBoth(graph, queries, past, { keys, values, bias: bias.now });
     },
   });
   outputs.set(decodingOutputs.logits, head(graph, config, weights, graph.gather(hidden, picks)));
   return outputs;
+}
+
+interface Biases {
+  readonly past: Tensor;
+  readonly now: Tensor;
+}
+
+/** The biases of layers that see a window: as given, and very negative for keys too far back. */
+function windowed(graph: Graph, config: LlamaConfig, positions: Tensor, given: Biases): Biases {
+  if (config.slidingWindow === undefined) return given;
+  const window = config.slidingWindow.tokens;
+  const places = graph.cast(positions, 'int32');
+  const queries = graph.reshape(places, ['rows', 1, 1, 'time', 1]);
+  const nowKeys = graph.reshape(places, ['rows', 1, 1, 1, 'time']);
+  const pastKeys = graph.input(decodingInputs.pastPlaces, ['past'], 'int32');
+  const cut = (bias: Tensor, keys: Tensor) =>
+    graph.where(withinWindow(graph, queries, keys, window), bias, graph.scalar(-1e9));
+  return { past: cut(given.past, pastKeys), now: cut(given.now, nowKeys) };
 }
 
 interface Memory {

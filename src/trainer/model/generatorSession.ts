@@ -64,6 +64,10 @@ export class GeneratorSession {
       [decodingInputs.pastBias]: new Tensor('float32', input.pastBias, [rows, 1, 1, 1, cache.capacity]),
       [decodingInputs.causalBias]: this.causalBias(time),
     };
+    if (this.config.slidingWindow !== undefined) {
+      const places = Int32Array.from({ length: cache.capacity }, (_, place) => place);
+      feeds[decodingInputs.pastPlaces] = new Tensor('int32', places, [cache.capacity]);
+    }
     const filled = (buffer: Float32Array) => buffer.subarray(0, rows * cache.rowSize);
     for (let layer = 0; layer < layers; layer++) {
       const [keys, values] = [filled(cache.keys[layer]!), filled(cache.values[layer]!)];

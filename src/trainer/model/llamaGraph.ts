@@ -1,7 +1,7 @@
 import { Graph, type Tensor } from '../graph/graph.js';
 import { gradients } from '../graph/gradients.js';
 import { divideDim, multiplyDims } from '../graph/shape.js';
-import { decoder, head, parameterInputs, segmentBias } from './llamaLayers.js';
+import { decoder, head, isSliding, parameterInputs, segmentBias } from './llamaLayers.js';
 import type { LlamaConfig } from './llamaConfig.js';
 
 /** Rows must be a multiple of this long. */
@@ -66,13 +66,15 @@ function forward(config: LlamaConfig): { graph: Graph; scores: Tensor; weights: 
   const targets = graph.input(trainingInputs.targets, ['targets', 1], 'int32');
   const sharpness = graph.input(trainingInputs.sharpness, []);
 
-  const bias = segmentBias(graph, { segments, positions }, { segments, positions });
+  const place = { segments, positions };
+  const bias = segmentBias(graph, place, place);
+  const window = config.slidingWindow?.tokens;
+  const biasOf = (layer: number) => (isSliding(config, layer) ? segmentBias(graph, place, place, window) : bias);
   const hidden = decoder(graph, config, weights, tokens, {
     rows: 'rows',
     time: length,
     positions: graph.cast(positions, 'int64'),
-    bias,
-    attend: (_, queries, keys, values) => causalAttention(graph, queries, keys, values, bias),
+    attend: (layer, queries, keys, values) => causalAttention(graph, queries, keys, values, biasOf(layer)),
   });
   // Scaling the states instead of the logits is the same and touches fewer numbers.
   const asked = graph.mul(graph.gather(hidden, sources), sharpness);

@@ -2,6 +2,7 @@ import { Tensor as OrtTensor } from './onnxRuntime.js';
 import type { Graph, Tensor } from '../graph/graph.js';
 import { multiplyDims, type Dim } from '../graph/shape.js';
 import {
+  biasOf,
   embeddingParameter,
   finalNormParameter,
   headParameter,
@@ -9,6 +10,7 @@ import {
   parameterShapes,
   type LlamaConfig,
 } from './llamaConfig.js';
+import { ropeFrequencies } from './rope.js';
 
 /** The building blocks that training and decoding share. Tokens are laid flat, [rows * time, width], between blocks. */
 export interface AttentionContext {
@@ -17,13 +19,11 @@ export interface AttentionContext {
   readonly time: Dim;
   /** int64 [rows, time]: a token's place in its own sequence. */
   readonly positions: Tensor;
-  /** Added to the scores, 0 where a query may look and very negative elsewhere: [rows, 1, 1, time, keys]. */
-  readonly bias: Tensor;
   /**
-   * A decoder's attention over its cache and the new tokens, instead of that among the new tokens alone: queries
-   * [rows, kv, heads / kv, time, d], new keys and values [rows, kv, time, d] -> [rows, kv, heads / kv, time, d].
+   * A layer's attention: queries [rows, kv, heads / kv, time, d], keys and values of the tokens that are computed now
+   * [rows, kv, time, d] -> [rows, kv, heads / kv, time, d].
    */
-  readonly attend?: (layer: number, queries: Tensor, keys: Tensor, values: Tensor) => Tensor;
+  readonly attend: (layer: number, queries: Tensor, keys: Tensor, values: Tensor) => Tensor;
 }
 
 /** Parameters by their Hugging Face names, each declared as an input of the graph. */
@@ -54,11 +54,15 @@ export function head(graph: Graph, config: LlamaConfig, weights: ReadonlyMap<str
   return graph.at('head', () => graph.matmul(hidden, table, { transposeB: true }));
 }
 
-/** Bias for tokens that lie in one row: a query sees the keys of its own segment up to its own position. */
+/**
+ * Bias for tokens that lie in one row, [rows, 1, 1, time, keys], 0 where a query may look and very negative elsewhere: it
+ * sees the keys of its own segment up to its own position, and where there is a `window` only that many positions.
+ */
 export function segmentBias(
   graph: Graph,
   queries: { readonly segments: Tensor; readonly positions: Tensor },
   keys: { readonly segments: Tensor; readonly positions: Tensor },
+  window?: number,
 ): Tensor {
   const [rows, time] = queries.segments.shape;
   const [, length] = keys.segments.shape;
@@ -66,8 +70,20 @@ export function segmentBias(
   const across = (tensor: Tensor) => graph.reshape(tensor, [rows, 1, 1, 1, length]);
   const sameSegment = graph.equal(down(queries.segments), across(keys.segments));
   const notLater = graph.greaterOrEqual(down(queries.positions), across(keys.positions));
-  return graph.where(graph.and(sameSegment, notLater), graph.scalar(0), graph.scalar(-1e9));
+  let seen = graph.and(sameSegment, notLater);
+  if (window !== undefined)
+    seen = graph.and(seen, withinWindow(graph, down(queries.positions), across(keys.positions), window));
+  return graph.where(seen, graph.scalar(0), graph.scalar(-1e9));
 }
+
+/** Whether a query's position is less than `window` after a key's, both int32. */
+export function withinWindow(graph: Graph, queries: Tensor, keys: Tensor, window: number): Tensor {
+  return graph.greaterOrEqual(graph.add(keys, graph.constant([window - 1], [], 'int32')), queries);
+}
+
+/** Whether a layer sees a window of the tokens before, not all of them. */
+export const isSliding = (config: LlamaConfig, layer: number): boolean =>
+  config.slidingWindow?.layers.includes(layer) ?? false;
 
 interface RotaryTables {
   readonly cosines: Tensor;
@@ -87,27 +103,33 @@ function decoderLayer(
   tables: RotaryTables,
 ): Tensor {
   const normed = (input: Tensor, name: string) => graph.rmsNorm(input, weight(weights, name), config.rmsEpsilon);
-  const linear = (input: Tensor, name: string) => graph.matmul(input, weight(weights, name), { transposeB: true });
+  const linear = (input: Tensor, name: string) => {
+    const product = graph.matmul(input, weight(weights, name), { transposeB: true });
+    const bias = weights.get(biasOf(name));
+    return bias ? graph.add(product, bias) : product;
+  };
   const { rows, time } = context;
   const { heads, keyValueHeads: kv, headDim: d } = config;
 
   const attentionInput = normed(x, layerParameter.inputNorm(layer));
   const project = (name: string, count: number) => graph.reshape(linear(attentionInput, name), [rows, time, count * d]);
-  const queries = graph.rotary(
-    project(layerParameter.query(layer), heads),
-    context.positions,
-    tables.queryCosines,
-    tables.querySines,
-  );
-  const keys = graph.rotary(project(layerParameter.key(layer), kv), context.positions, tables.cosines, tables.sines);
+  const normedHeads = (input: Tensor, name: string, count: number) =>
+    config.queryKeyNorm
+      ? graph.reshape(normed(graph.reshape(input, [rows, time, count, d]), name), [rows, time, count * d])
+      : input;
+  const plainQueries = normedHeads(project(layerParameter.query(layer), heads), layerParameter.queryNorm(layer), heads);
+  const plainKeys = normedHeads(project(layerParameter.key(layer), kv), layerParameter.keyNorm(layer), kv);
+  const turns = !config.layersWithoutRope?.includes(layer);
+  const queries = turns
+    ? graph.rotary(plainQueries, context.positions, tables.queryCosines, tables.querySines)
+    : graph.mul(plainQueries, graph.scalar(1 / Math.sqrt(d)));
+  const keys = turns ? graph.rotary(plainKeys, context.positions, tables.cosines, tables.sines) : plainKeys;
   const byHead = (tensor: Tensor) => graph.transpose(graph.reshape(tensor, [rows, time, kv, d]), [0, 2, 1, 3]);
   const now = { keys: byHead(keys), values: byHead(project(layerParameter.value(layer), kv)) };
 
   const group = heads / kv;
   const grouped = graph.transpose(graph.reshape(queries, [rows, time, kv, group, d]), [0, 2, 3, 1, 4]);
-  const attended = context.attend
-    ? context.attend(layer, grouped, now.keys, now.values)
-    : graph.attend(grouped, now.keys, now.values, context.bias);
+  const attended = context.attend(layer, grouped, now.keys, now.values);
   const flat = graph.reshape(graph.transpose(attended, [0, 3, 1, 2, 4]), [multiplyDims([rows, time]), heads * d]);
   const residual = graph.add(x, linear(flat, layerParameter.output(layer)));
 
@@ -119,16 +141,17 @@ function decoderLayer(
   return graph.add(residual, linear(gated, layerParameter.down(layer)));
 }
 
-/** cos and sin of position * theta^(-2i/d), i < d/2, as tables [maxPositions, d/2] (RoFormer, arXiv 2104.09864). */
+/** cos and sin of position * frequency of each of a head's d/2 pairs, as tables [maxPositions, d/2]. */
 export function rotaryTable(config: LlamaConfig): { cosines: Float32Array; sines: Float32Array } {
-  const half = config.headDim / 2;
+  const { frequencies, magnitude } = ropeFrequencies(config);
+  const half = frequencies.length;
   const cosines = new Float32Array(config.maxPositions * half);
   const sines = new Float32Array(config.maxPositions * half);
   for (let position = 0; position < config.maxPositions; position++) {
     for (let i = 0; i < half; i++) {
-      const angle = position * config.ropeTheta ** (-i / half);
-      cosines[position * half + i] = Math.cos(angle);
-      sines[position * half + i] = Math.sin(angle);
+      const angle = position * frequencies[i]!;
+      cosines[position * half + i] = magnitude * Math.cos(angle);
+      sines[position * half + i] = magnitude * Math.sin(angle);
     }
   }
   return { cosines, sines };
