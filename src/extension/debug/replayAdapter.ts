@@ -46,7 +46,8 @@ export class ReplayAdapter {
   private isMoving = false;
   private isOver = false;
   private nextSequence = 1;
-  private first: Move = async () => Promise.resolve({ reason: 'entry', description: 'Before the first turn' });
+  /** Where the next `move` without a direction leads. */
+  private pending: Move = async () => Promise.resolve({ reason: 'entry', description: 'Before the first turn' });
 
   /**
    * @param open opens what is to be replayed
@@ -137,15 +138,15 @@ export class ReplayAdapter {
   /** What a request starts once it is answered. */
   private readonly after: Readonly<Record<string, (() => void) | undefined>> = {
     launch: () => this.event('initialized'),
-    configurationDone: () => this.move(this.first),
+    configurationDone: () => this.move(this.pending),
     next: () => this.move((cursor) => cursor.step()),
     stepIn: () => this.move((cursor) => cursor.step()),
     stepOut: () => this.move((cursor) => cursor.continue()),
     continue: () => this.move((cursor) => cursor.continue()),
     stepBack: () => this.move((cursor) => cursor.stepBack()),
     reverseContinue: () => this.move((cursor) => cursor.reverse()),
-    goto: () => this.move(this.first),
-    restartFrame: () => this.move(this.first),
+    goto: () => this.move(this.pending),
+    restartFrame: () => this.move(this.pending),
     terminate: () => this.event('terminated'),
   };
 
@@ -171,7 +172,7 @@ export class ReplayAdapter {
     };
     this.cursor = new ReplayCursor({ turn, toolsOf }, () => this.breakpoints);
     const { turn: wanted } = args as LaunchArguments;
-    if (wanted !== undefined && wanted > 0) this.first = (cursor) => cursor.goTo(wanted);
+    if (wanted !== undefined && wanted > 0) this.pending = (cursor) => cursor.goTo(wanted);
     return undefined;
   }
 
@@ -255,7 +256,7 @@ export class ReplayAdapter {
 
   private mayMoveTo(turn: number): undefined {
     this.mayMove();
-    this.first = (cursor) => cursor.goTo(turn);
+    this.pending = (cursor) => cursor.goTo(turn);
     return undefined;
   }
 
