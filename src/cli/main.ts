@@ -5,6 +5,7 @@ import { addDoctorCommand } from './commands/doctor.js';
 import { addEvaluateCommand } from './commands/evaluate.js';
 import { addGradeCommand } from './commands/grade.js';
 import { addMaskCommand } from './commands/mask.js';
+import { addMergeCommand } from './commands/merge.js';
 import { addQuickstartCommand } from './commands/quickstart.js';
 import { addReplayCommand } from './commands/replay.js';
 import { addRunsCommand } from './commands/runs.js';
@@ -27,6 +28,7 @@ for (const add of [
   addTasksCommand,
   addTrainCommand,
   addEvaluateCommand,
+  addMergeCommand,
   addGradeCommand,
   addSimilarityCommand,
   addRunsCommand,

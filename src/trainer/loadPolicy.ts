@@ -1,9 +1,14 @@
 import path from 'node:path';
-import { loadCheckpoint, loadParameters, saveCheckpoint } from './model/checkpoint.js';
+import { badInput } from '../trajectory/errors.js';
+import { loadAdapter, saveAdapter } from './model/adapterFiles.js';
+import { loadParameters, saveCheckpoint } from './model/checkpoint.js';
 import { chooseDevice } from './model/devices.js';
 import { createGenerator } from './model/generator.js';
 import { createLearner, type WeightFiles } from './model/learner.js';
+import { loadModel, merged, type LoadedModel } from './model/loadModel.js';
+import { copyAdapter, freshAdapter, sameAdapterConfig, type Adapter } from './model/lora.js';
 import type { Generator, Learner } from './model/policy.js';
+import { deriveSeed } from './rollout/seeds.js';
 import type { Settings } from './run/settings.js';
 import type { TextCodec } from './text/textCodec.js';
 
@@ -17,25 +22,37 @@ export interface Policy {
   dispose(): Promise<void>;
 }
 
-type PolicySettings = Pick<Settings, 'model' | 'device' | 'deterministic' | 'concurrency'>;
+type PolicySettings = Pick<Settings, 'model' | 'device' | 'deterministic' | 'concurrency' | 'lora' | 'seed'>;
 
 /** Tokens of an episode, whatever more a model could hold: caches and activations grow with them. */
 const longestContext = 8192;
 
-/** Loads the policy that the settings name; a relative folder is looked up in the repository. Throws bad-input. */
+/**
+ * Loads the policy that the settings name; a relative folder is looked up in the repository. Where they ask for an adapter,
+ * that is what is trained and kept: a fresh one, or the one that `model` names. Throws bad-input.
+ */
 export async function loadPolicy(settings: PolicySettings, repoRoot: string): Promise<Policy> {
   const model = settings.model === 'embedded' ? settings.model : path.resolve(repoRoot, settings.model);
-  const { config, parameters, codec, folder } = await loadCheckpoint(model);
-  const files: WeightFiles = {
-    write: (target, weights) => saveCheckpoint(target, { config, parameters: weights, sourceFolder: folder }),
-    read: (source) => loadParameters(source, config),
-  };
+  const loaded = await loadModel(model);
+  const adapter = settings.lora.rank === 0 ? null : adapterToTrain(loaded, settings);
+  const { config, parameters, codec, folder } = adapter ? loaded.checkpoint : merged(loaded);
+  const files: WeightFiles = adapter
+    ? {
+        write: (target, factors) => saveAdapter(target, config, { config: adapter.config, factors }, loaded.base),
+        read: async (source) => (await loadAdapter(source, config)).factors,
+      }
+    : {
+        write: (target, weights) => saveCheckpoint(target, { config, parameters: weights, sourceFolder: folder }),
+        read: (source) => loadParameters(source, config),
+      };
   const device = await chooseDevice(settings.device);
   const options = { config, device, files, deterministic: settings.deterministic } as const;
-  const learner = await createLearner({ ...options, parameters });
+  const start = adapter && copyAdapter(adapter);
+  const learner = await createLearner({ ...options, parameters, ...(adapter && { adapter }) });
   const generator = await createGenerator({
     config,
     parameters,
+    ...(adapter && { adapter }),
     device,
     slots: settings.deterministic ? 1 : settings.concurrency,
     maxContext: Math.min(config.maxPositions, longestContext),
@@ -45,10 +62,24 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string): Pr
     learner,
     generator,
     codec,
-    openReference: async () => createLearner({ ...options, parameters: await loadParameters(folder, config) }),
+    // The model under an adapter does not change, so the reference shares it.
+    openReference: async () =>
+      start
+        ? createLearner({ ...options, parameters, adapter: copyAdapter(start) })
+        : createLearner({ ...options, parameters: merged(await loadModel(model)).parameters }),
     async dispose() {
       await generator.dispose();
       await learner.dispose();
     },
   };
+}
+
+function adapterToTrain({ checkpoint, adapter }: LoadedModel, { lora, model, seed }: PolicySettings): Adapter {
+  if (adapter === null) return freshAdapter(checkpoint.config, lora, deriveSeed(seed, 'adapter'));
+  if (sameAdapterConfig(adapter.config, lora)) return adapter;
+  const { rank, alpha, targets } = adapter.config;
+  throw badInput(
+    `The adapter '${model}' has other settings than \`lora\`: rank ${rank}, alpha ${alpha}, targets ${targets.join(',')}.`,
+    'Give it the same --lora-rank, --lora-alpha and --lora-targets, or merge it first with `whetstone merge`.',
+  );
 }

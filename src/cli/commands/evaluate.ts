@@ -55,7 +55,9 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const { repoRoot, stateFolder } = await locateState(options);
   const model = options.run === undefined ? modelPath(options.model) : await checkpointOf(stateFolder, options.run);
   const { sandbox, device, seed, samples } = options;
-  const settings = await loadSettings(repoRoot, { model, sandbox, device, seed, evaluationSamples: samples });
+  // An adapter that is only played becomes part of its model.
+  const lora = { rank: 0 };
+  const settings = await loadSettings(repoRoot, { model, sandbox, device, seed, evaluationSamples: samples, lora });
   const tasks = await readTasks(stateFolder);
   const total = evaluationTasks(tasks, options.split, settings).length * settings.evaluationSamples;
   if (total === 0) throw badInput(`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
@@ -96,7 +98,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
 }
 
 /** The folder of `RUN` or `RUN:STEP`. Throws badInput where there is no such checkpoint. */
-async function checkpointOf(stateFolder: string, text: string): Promise<string> {
+export async function checkpointOf(stateFolder: string, text: string): Promise<string> {
   const [id, step] = text.split(':');
   const run = openRun(stateFolder, id);
   const checkpoints = (await run.events()).filter((event) => event.type === 'checkpoint');

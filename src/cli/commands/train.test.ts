@@ -55,6 +55,12 @@ describe('the options of whetstone train', () => {
     },
   );
 
+  it('choose an adapter and what it changes', async () => {
+    const line = '--lora-rank 8 --lora-alpha 16 --lora-targets v_proj,q_proj';
+    expect((await settingsOf(...line.split(' '))).lora).toEqual({ rank: 8, alpha: 16, targets: ['q_proj', 'v_proj'] });
+    await expect(settingsOf('--lora-targets', 'q_proj,embed')).rejects.toThrow(/Name some of q_proj/);
+  });
+
   it('refuse a dual clip that would cut every ratio', async () => {
     await expect(settingsOf('--dual-clip', '0.5')).rejects.toThrow(/`algorithm.dualClip`: it must be above 1/);
   });

@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { WhetstoneError } from '../../trajectory/errors.js';
 import { startTraining } from '../../trainer/background/client.js';
 import { listRuns, openRun, type RunReader } from '../../trainer/run/runReader.js';
@@ -9,6 +9,7 @@ import {
   type Settings,
   type SettingsInput,
 } from '../../trainer/run/settings.js';
+import { projections, type Projection } from '../../trainer/model/lora.js';
 import { followTraining } from '../followTraining.js';
 import { interruptible } from '../interrupt.js';
 import {
@@ -29,8 +30,14 @@ import { percent, print, printJson, ProgressLine, table } from '../output.js';
 import path from 'node:path';
 
 type TrainOptions = RepoOptions &
-  Omit<SettingsInput, 'reward' | 'algorithm'> &
-  NonNullable<SettingsInput['algorithm']> & { resume?: string; kl?: number };
+  Omit<SettingsInput, 'reward' | 'algorithm' | 'lora'> &
+  NonNullable<SettingsInput['algorithm']> & {
+    resume?: string;
+    kl?: number;
+    loraRank?: number;
+    loraAlpha?: number;
+    loraTargets?: Projection[];
+  };
 
 /** An option of the algorithm, with the words that the settings have for it. */
 const algorithmChoice = (
@@ -55,6 +62,9 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--warm-start-epochs <n>', "passes over an expert's episodes before the first step; 0: none", wholeNumber)
     .option('--warm-start-learning-rate <x>', 'highest learning rate of the warm start', decimalNumber)
     .option('--learning-rate <x>', 'learning rate of AdamW', decimalNumber)
+    .option('--lora-rank <n>', 'rank of the adapter that is trained; 0 trains all parameters', wholeNumber)
+    .option('--lora-alpha <x>', 'what the adapter adds counts alpha / rank', decimalNumber)
+    .option('--lora-targets <names>', `projections that it changes, of ${projections.join(',')}`, projectionList)
     .option('--temperature <x>', 'sampling temperature of rollouts', decimalNumber)
     .option('--kl <x>', 'weight of the KL term to the starting policy', decimalNumber)
     .addOption(algorithmChoice('--kl-estimator <name>', 'klEstimator'))
@@ -101,7 +111,15 @@ export function chosenSettings(options: TrainOptions): SettingsInput {
   const model = modelPath(options.model);
   const chosen = (shape: object) => Object.fromEntries(Object.entries(options).filter(([key]) => key in shape));
   const algorithm = chosen(algorithmSchema.shape);
-  return { ...chosen(settingsSchema.shape), model, klCoefficient: options.kl, algorithm };
+  const lora = { rank: options.loraRank, alpha: options.loraAlpha, targets: options.loraTargets };
+  return { ...chosen(settingsSchema.shape), model, klCoefficient: options.kl, algorithm, lora };
+}
+
+function projectionList(text: string): Projection[] {
+  const names = text.split(',').map((name) => name.trim());
+  const known = projections.filter((projection) => names.includes(projection));
+  if (known.length === new Set(names).size) return known;
+  throw new InvalidArgumentError(`Name some of ${projections.join(',')}, with commas between them.`);
 }
 
 async function resumable(stateFolder: string, resume: string): Promise<string> {

@@ -22,7 +22,7 @@ const isNothing = (value: unknown): boolean =>
   value === null ||
   value === false ||
   (typeof value === 'object' && Object.keys(value).length === 0);
-const nothing = z.unknown().refine(isNothing, { message: 'it is not supported' });
+const nothing = z.unknown().refine(isNothing, { message: 'it is not supported' }).optional();
 
 /** Fields that would change what the factors mean; parameters that the file holds beside factors are refused by their names. */
 const configSchema = z.looseObject({

@@ -4,6 +4,7 @@ import { type Generation, GeneratorBatch } from './generatorBatch.js';
 import { type CachedSequence, chunkTokens, SequenceStore } from './generatorSequences.js';
 import { GeneratorSession, masked } from './generatorSession.js';
 import type { LlamaConfig } from './llamaConfig.js';
+import type { Adapter } from './lora.js';
 import type { GenerationRequest, GenerationResult, Generator } from './policy.js';
 import { sampleToken, uniformStream } from './sampling.js';
 
@@ -11,6 +12,8 @@ export interface GeneratorOptions {
   readonly config: LlamaConfig;
   /** By Hugging Face's names; read at every step, so the learner's changes count at once (then call `invalidate`). */
   readonly parameters: ReadonlyMap<string, Float32Array>;
+  /** On top of the parameters, where there is one; read in the same way. */
+  readonly adapter?: Adapter;
   readonly device: 'cpu' | 'webgpu';
   readonly threads?: number;
   /** Requests that are decoded side by side; more wait. */

@@ -1,7 +1,8 @@
 import { Graph, type Tensor } from '../graph/graph.js';
 import { multiplyDims } from '../graph/shape.js';
 import type { LlamaConfig } from './llamaConfig.js';
-import { decoder, head, isSliding, parameterInputs, withinWindow } from './llamaLayers.js';
+import type { AdapterConfig } from './lora.js';
+import { decoder, head, isSliding, modelInputs, withinWindow } from './llamaLayers.js';
 
 /**
  * Inputs beside the parameters and the rotary tables; `past` is the cache's capacity, a row may have filled less of it:
@@ -33,9 +34,9 @@ export const decodingOutputs = {
 } as const;
 
 /** Logits of new tokens that follow a cache of keys and values, and their own keys and values. */
-export function decodingGraph(config: LlamaConfig): ReadonlyMap<string, Tensor> {
+export function decodingGraph(config: LlamaConfig, adapter: AdapterConfig | null = null): ReadonlyMap<string, Tensor> {
   const graph = new Graph();
-  const weights = parameterInputs(graph, config);
+  const { weights } = modelInputs(graph, config, adapter);
   const { keyValueHeads: kv, headDim: d } = config;
   const tokens = graph.input(decodingInputs.tokens, ['rows', 'time'], 'int32');
   const positions = graph.input(decodingInputs.positions, ['rows', 'time'], 'int64');

@@ -3,8 +3,9 @@ import { badInput } from '../../trajectory/errors.js';
 import { emitModel } from '../graph/emit.js';
 import type { KeyValueCache } from './generatorCache.js';
 import { decodingGraph, decodingInputs, decodingOutputs } from './generatorGraph.js';
-import { type LlamaConfig, parameterShapes } from './llamaConfig.js';
-import { rotaryFeeds } from './llamaLayers.js';
+import type { LlamaConfig } from './llamaConfig.js';
+import type { Adapter } from './lora.js';
+import { weightFeeds } from './modelWeights.js';
 
 /** What masks a place in a row of scores: its weight is 0 after the softmax. */
 export const masked = -1e9;
@@ -31,6 +32,13 @@ export interface DecoderOutput {
   readonly layers: readonly { readonly keys: Float32Array; readonly values: Float32Array }[];
 }
 
+export interface GeneratorSessionOptions {
+  readonly device: 'cpu' | 'webgpu';
+  readonly threads: number;
+  /** On top of the parameters. */
+  readonly adapter?: Adapter;
+}
+
 /** The compiled decoder. Weights are fed at every run from where the learner keeps them. */
 export class GeneratorSession {
   private readonly causalBiases = new Map<number, Tensor>();
@@ -44,13 +52,10 @@ export class GeneratorSession {
   static async create(
     config: LlamaConfig,
     parameters: ReadonlyMap<string, Float32Array>,
-    options: { readonly device: 'cpu' | 'webgpu'; readonly threads: number },
+    options: GeneratorSessionOptions,
   ): Promise<GeneratorSession> {
-    const session = await compile(config, options);
-    const fixed = rotaryFeeds(config);
-    for (const [name, shape] of parameterShapes(config))
-      fixed[name] = new Tensor('float32', parameters.get(name)!, shape);
-    return new GeneratorSession(config, session, fixed);
+    const fixed = weightFeeds({ config, parameters, adapter: options.adapter ?? null });
+    return new GeneratorSession(config, await compile(config, options), fixed);
   }
 
   async run(input: DecoderInput): Promise<DecoderOutput> {
@@ -98,12 +103,9 @@ export class GeneratorSession {
   }
 }
 
-async function compile(
-  config: LlamaConfig,
-  options: { readonly device: 'cpu' | 'webgpu'; readonly threads: number },
-): Promise<InferenceSession> {
+async function compile(config: LlamaConfig, options: GeneratorSessionOptions): Promise<InferenceSession> {
   try {
-    return await InferenceSession.create(emitModel(decodingGraph(config)), {
+    return await InferenceSession.create(emitModel(decodingGraph(config, options.adapter?.config)), {
       executionProviders: [options.device],
       graphOptimizationLevel: 'all',
       intraOpNumThreads: options.threads,

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
 import { adamWStep, freshAdamWState, globalNorm, type AdamWState } from './adamw.js';
 import { LearnerSession, type LearnerDevice } from './learnerSession.js';
-import { parameterShapes, type LlamaConfig } from './llamaConfig.js';
+import { elementCount, parameterShapes, type LlamaConfig } from './llamaConfig.js';
+import { factorShapes, type Adapter } from './lora.js';
 import { packSequences, type MicroBatch, type PackingLimits } from './packing.js';
 import type { AdamWOptions, Learner, SequenceCoefficients, SequenceScores, TrainingSequence } from './policy.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors.js';
 
-/** How the weights and what belongs to them (config.json, tokenizer) are kept in a folder; float32, unchanged. */
+/** How what is trained, and what belongs to it (config.json, tokenizer), is kept in a folder; float32, unchanged. */
 export interface WeightFiles {
   write(folder: string, parameters: ReadonlyMap<string, Float32Array>): Promise<void>;
   read(folder: string): Promise<ReadonlyMap<string, Float32Array>>;
@@ -16,8 +17,10 @@ export interface WeightFiles {
 
 export interface LearnerOptions {
   readonly config: LlamaConfig;
-  /** By Hugging Face's names. The learner owns them from here on and changes them in place. */
+  /** By Hugging Face's names. Without an adapter the learner owns them from here on and changes them in place. */
   readonly parameters: Map<string, Float32Array>;
+  /** Trained instead of the parameters, which then stay as they are and may be shared; its factors change in place. */
+  readonly adapter?: Adapter;
   readonly device: LearnerDevice;
   readonly files: WeightFiles;
   /** CPU threads; the gradients' last bits depend on their number. */
@@ -28,7 +31,7 @@ export interface LearnerOptions {
   readonly microBatchTokens?: number;
 }
 
-/** A learner whose weights can be read: they are current after every `step` and `load`. */
+/** A learner whose trained parameters (an adapter's factors, where it has one) can be read: current after every `step` and `load`. */
 export interface LlamaLearner extends Learner {
   readonly parameters: ReadonlyMap<string, Float32Array>;
   /** What `accumulate` added up since the last step, by parameter. */
@@ -46,12 +49,12 @@ const logitBudget = 2 ** 25;
 
 /** Throws `bad-input` where the parameters do not fit the configuration. */
 export async function createLearner(options: LearnerOptions): Promise<LlamaLearner> {
-  checkParameters(options.config, options.parameters);
+  checkParameters(parameterShapes(options.config), options.parameters);
   return new LlamaLearnerOnOnnx(options);
 }
 
 class LlamaLearnerOnOnnx implements LlamaLearner {
-  readonly parameters: Map<string, Float32Array>;
+  readonly parameters: ReadonlyMap<string, Float32Array>;
   private readonly session: LearnerSession;
   private readonly limits: PackingLimits;
   readonly gradients: Map<string, Float32Array>;
@@ -59,10 +62,11 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
   private optimizer: AdamWState;
 
   constructor(private readonly options: LearnerOptions) {
-    const { config, device, deterministic = false } = options;
-    this.parameters = options.parameters;
+    const { config, parameters, adapter = null, device, deterministic = false } = options;
+    this.parameters = adapter?.factors ?? parameters;
+    this.shapes = adapter ? factorShapes(config, adapter.config) : parameterShapes(config);
     const threads = options.threads ?? (deterministic ? deterministicThreads : availableParallelism());
-    this.session = new LearnerSession(config, this.parameters, { device, threads });
+    this.session = new LearnerSession({ config, parameters, adapter }, { device, threads });
     this.limits = {
       tokens: options.microBatchTokens ?? microBatchTokens(config, device),
       targets: Math.max(64, Math.floor(logitBudget / config.vocabularySize)),
@@ -70,7 +74,6 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
       maxPositions: config.maxPositions,
       vocabularySize: config.vocabularySize,
     };
-    this.shapes = parameterShapes(config);
     this.gradients = new Map([...this.parameters].map(([name, values]) => [name, new Float32Array(values.length)]));
     this.optimizer = freshAdamWState(this.parameters);
   }
@@ -123,7 +126,7 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
 
   async load(folder: string, options: { optimizer: boolean }): Promise<void> {
     const parameters = await this.options.files.read(folder);
-    checkParameters(this.options.config, parameters);
+    checkParameters(this.shapes, parameters);
     const optimizer = options.optimizer ? await this.readOptimizer(folder) : freshAdamWState(this.parameters);
     for (const [name, values] of this.parameters) values.set(parameters.get(name)!);
     for (const gradient of this.gradients.values()) gradient.fill(0);
@@ -164,12 +167,10 @@ const secondMoment = (name: string) => `second_moment.${name}`;
 const wrongOptimizer = (path: string, reason: string) =>
   badInput(`Cannot continue with the optimizer in '${path}': ${reason}.`, 'Resume from another checkpoint.');
 
-function checkParameters(config: LlamaConfig, parameters: ReadonlyMap<string, Float32Array>): void {
-  const shapes = parameterShapes(config);
+function checkParameters(shapes: ReadonlyMap<string, number[]>, parameters: ReadonlyMap<string, Float32Array>): void {
   for (const [name, shape] of shapes) {
     const found = parameters.get(name)?.length;
-    const wanted = shape.reduce((product, size) => product * size, 1);
-    if (found === wanted) continue;
+    if (found === elementCount(shape)) continue;
     throw badInput(
       `The model's parameter "${name}" has ${found ?? 'no'} values where its config asks for [${shape.join(', ')}].`,
       'Use weights that belong to the config.json beside them.',
@@ -177,7 +178,10 @@ function checkParameters(config: LlamaConfig, parameters: ReadonlyMap<string, Fl
   }
   for (const name of parameters.keys()) {
     if (!shapes.has(name)) {
-      throw badInput(`The model has a parameter "${name}" that a Llama does not have.`, 'Use a Llama-shaped model.');
+      throw badInput(
+        `The model has no place for a parameter "${name}".`,
+        'Use weights that belong to the config.json.',
+      );
     }
   }
 }

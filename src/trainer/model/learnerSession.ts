@@ -1,7 +1,6 @@
 import { InferenceSession, Tensor } from './onnxRuntime.js';
 import { badInput, infrastructure } from '../../trajectory/errors.js';
 import { emitModel } from '../graph/emit.js';
-import { parameterShapes, type LlamaConfig } from './llamaConfig.js';
 import {
   gradientGraph,
   gradientOutput,
@@ -10,7 +9,8 @@ import {
   trainingInputs,
   type LlamaGraph,
 } from './llamaGraph.js';
-import { rotaryFeeds } from './llamaLayers.js';
+import type { AdapterConfig } from './lora.js';
+import { weightFeeds, type ModelWeights } from './modelWeights.js';
 import type { MicroBatch } from './packing.js';
 
 export type LearnerDevice = 'cpu' | 'webgpu';
@@ -25,22 +25,19 @@ export class LearnerSession {
   private scoring: Promise<InferenceSession> | null = null;
   private gradient: Promise<InferenceSession> | null = null;
   private readonly fixed: Record<string, Tensor>;
+  private readonly adapterConfig: AdapterConfig | null;
 
-  /** `parameters` may change between runs, in place. */
   constructor(
-    private readonly config: LlamaConfig,
-    parameters: ReadonlyMap<string, Float32Array>,
+    private readonly model: ModelWeights,
     private readonly options: SessionOptions,
   ) {
-    this.fixed = rotaryFeeds(config);
-    for (const [name, shape] of parameterShapes(config)) {
-      this.fixed[name] = new Tensor('float32', parameters.get(name)!, shape);
-    }
+    this.fixed = weightFeeds(model);
+    this.adapterConfig = model.adapter?.config ?? null;
   }
 
   /** [targets, 2]: log-probability and entropy of every target. */
   async score(batch: MicroBatch, temperature: number): Promise<Float32Array> {
-    this.scoring ??= compile(scoringGraph(this.config), this.options);
+    this.scoring ??= compile(scoringGraph(this.model.config, this.adapterConfig), this.options);
     const results = await run(await this.scoring, { ...this.fixed, ...batchFeeds(batch, temperature) });
     return floats(results[scoresOutput]);
   }
@@ -52,7 +49,7 @@ export class LearnerSession {
     coefficients: Float32Array,
     receive: (name: string, gradient: Float32Array) => void,
   ): Promise<Float32Array> {
-    this.gradient ??= compile(gradientGraph(this.config), this.options);
+    this.gradient ??= compile(gradientGraph(this.model.config, this.adapterConfig), this.options);
     const results = await (
       await this.gradient
     ).run({
@@ -60,7 +57,8 @@ export class LearnerSession {
       ...batchFeeds(batch, temperature),
       [trainingInputs.coefficients]: new Tensor('float32', coefficients, [batch.targets.length, 2]),
     });
-    for (const name of parameterShapes(this.config).keys()) receive(name, floats(results[gradientOutput(name)]));
+    for (const name of (this.model.adapter?.factors ?? this.model.parameters).keys())
+      receive(name, floats(results[gradientOutput(name)]));
     return floats(results[scoresOutput]);
   }
 

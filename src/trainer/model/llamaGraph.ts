@@ -1,8 +1,9 @@
 import { Graph, type Tensor } from '../graph/graph.js';
 import { gradients } from '../graph/gradients.js';
 import { divideDim, multiplyDims } from '../graph/shape.js';
-import { decoder, head, isSliding, parameterInputs, segmentBias } from './llamaLayers.js';
+import { decoder, head, isSliding, modelInputs, segmentBias } from './llamaLayers.js';
 import type { LlamaConfig } from './llamaConfig.js';
+import type { AdapterConfig } from './lora.js';
 
 /** Rows must be a multiple of this long. */
 export const causalBlocks = 4;
@@ -39,24 +40,27 @@ export const scoresOutput = 'scores';
 export const gradientOutput = (parameter: string): string => `gradient of ${parameter}`;
 
 /** Log-probabilities and entropies of chosen tokens. Hidden states are gathered before the head. */
-export function scoringGraph(config: LlamaConfig): LlamaGraph {
-  const { graph, scores } = forward(config);
+export function scoringGraph(config: LlamaConfig, adapter: AdapterConfig | null = null): LlamaGraph {
+  const { graph, scores } = forward(config, adapter);
   return { graph, outputs: new Map([[scoresOutput, scores]]) };
 }
 
-/** The scores and the gradient of sum(coefficients * scores) with respect to every parameter. */
-export function gradientGraph(config: LlamaConfig): LlamaGraph {
-  const { graph, scores, weights } = forward(config);
+/** The scores and the gradient of sum(coefficients * scores) with respect to everything that is trained. */
+export function gradientGraph(config: LlamaConfig, adapter: AdapterConfig | null = null): LlamaGraph {
+  const { graph, scores, trained } = forward(config, adapter);
   const coefficients = graph.input(trainingInputs.coefficients, scores.shape);
-  const found = gradients(graph, scores, coefficients, [...weights.values()]);
+  const found = gradients(graph, scores, coefficients, [...trained.values()]);
   const outputs = new Map([[scoresOutput, scores]]);
-  [...weights.keys()].forEach((name, index) => outputs.set(gradientOutput(name), found[index]));
+  [...trained.keys()].forEach((name, index) => outputs.set(gradientOutput(name), found[index]));
   return { graph, outputs };
 }
 
-function forward(config: LlamaConfig): { graph: Graph; scores: Tensor; weights: Map<string, Tensor> } {
+function forward(
+  config: LlamaConfig,
+  adapter: AdapterConfig | null,
+): { graph: Graph; scores: Tensor; trained: ReadonlyMap<string, Tensor> } {
   const graph = new Graph();
-  const weights = parameterInputs(graph, config);
+  const { weights, trained } = modelInputs(graph, config, adapter);
   const length = multiplyDims([causalBlocks, 'block']);
   const shape = ['rows', length];
   const tokens = graph.input(trainingInputs.tokens, shape, 'int32');
@@ -78,7 +82,7 @@ function forward(config: LlamaConfig): { graph: Graph; scores: Tensor; weights: 
   });
   // Scaling the states instead of the logits is the same and touches fewer numbers.
   const asked = graph.mul(graph.gather(hidden, sources), sharpness);
-  return { graph, scores: graph.tokenScores(head(graph, config, weights, asked), targets), weights };
+  return { graph, scores: graph.tokenScores(head(graph, config, weights, asked), targets), trained };
 }
 
 /**

@@ -10,6 +10,8 @@ import {
   parameterShapes,
   type LlamaConfig,
 } from './llamaConfig.js';
+import type { AdapterConfig } from './lora.js';
+import { adapterInputs, lowRankProduct } from './loraGraph.js';
 import { ropeFrequencies } from './rope.js';
 
 /** The building blocks that training and decoding share. Tokens are laid flat, [rows * time, width], between blocks. */
@@ -26,9 +28,19 @@ export interface AttentionContext {
   readonly attend: (layer: number, queries: Tensor, keys: Tensor, values: Tensor) => Tensor;
 }
 
-/** Parameters by their Hugging Face names, each declared as an input of the graph. */
-export function parameterInputs(graph: Graph, config: LlamaConfig): Map<string, Tensor> {
-  return new Map([...parameterShapes(config)].map(([name, shape]) => [name, graph.input(name, shape)]));
+export interface ModelInputs {
+  /** Everything that the layers look up, by Hugging Face's names. */
+  readonly weights: ReadonlyMap<string, Tensor>;
+  /** The inputs that are trained: the adapter's factors, or where there is none all parameters. */
+  readonly trained: ReadonlyMap<string, Tensor>;
+}
+
+/** Declares the parameters, and the factors of an adapter on top of them, as inputs of the graph. */
+export function modelInputs(graph: Graph, config: LlamaConfig, adapter: AdapterConfig | null): ModelInputs {
+  const parameters = new Map([...parameterShapes(config)].map(([name, shape]) => [name, graph.input(name, shape)]));
+  if (!adapter) return { weights: parameters, trained: parameters };
+  const { inputs, weights } = adapterInputs(graph, config, adapter);
+  return { weights: new Map([...parameters, ...weights]), trained: inputs };
 }
 
 /** Hidden states after the last norm: tokenIds int32 [rows, time] -> [rows * time, hidden]. */
@@ -105,8 +117,10 @@ function decoderLayer(
   const normed = (input: Tensor, name: string) => graph.rmsNorm(input, weight(weights, name), config.rmsEpsilon);
   const linear = (input: Tensor, name: string) => {
     const product = graph.matmul(input, weight(weights, name), { transposeB: true });
+    const added = lowRankProduct(graph, weights, input, name);
+    const adapted = added ? graph.add(product, added) : product;
     const bias = weights.get(biasOf(name));
-    return bias ? graph.add(product, bias) : product;
+    return bias ? graph.add(adapted, bias) : adapted;
   };
   const { rows, time } = context;
   const { heads, keyValueHeads: kv, headDim: d } = config;

@@ -19,7 +19,7 @@ export interface AdapterConfig {
 /** Factors by PEFT's names without its prefix: `model.layers.0.self_attn.q_proj.lora_A.weight`. */
 export interface Adapter {
   readonly config: AdapterConfig;
-  readonly factors: Map<string, Float32Array>;
+  readonly factors: ReadonlyMap<string, Float32Array>;
 }
 
 /** The two factors of a projection's weight. */
@@ -61,6 +61,17 @@ export function freshAdapter(model: LlamaConfig, config: AdapterConfig, seed: nu
     factors.set(name, values);
   }
   return { config, factors };
+}
+
+export const copyAdapter = ({ config, factors }: Adapter): Adapter => ({
+  config,
+  factors: new Map([...factors].map(([name, values]) => [name, values.slice()])),
+});
+
+/** Whether two adapters change the same matrices in the same way, in whatever order these are named. */
+export function sameAdapterConfig(left: AdapterConfig, right: AdapterConfig): boolean {
+  const targets = (config: AdapterConfig) => projections.filter((one) => config.targets.includes(one)).join();
+  return left.rank === right.rank && adapterScale(left) === adapterScale(right) && targets(left) === targets(right);
 }
 
 /** Adds an adapter's change to the weights, in place: W + scale * B A. */

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
 import { advantageEstimatorNames } from '../algorithm/advantageEstimators.js';
 import { policyLossNames } from '../algorithm/policyLosses.js';
+import { loraSchema } from './learnerSettings.js';
 
 /** How rewards become gradients: what a step of learning computes, beside the clipping and the KL weight. */
 export const algorithmSchema = z.strictObject({
@@ -76,6 +77,7 @@ export const settingsSchema = z.strictObject({
       "Passes over an expert's episodes of the train tasks before the first step; 0 leaves the warm start out.",
     ),
   warmStartLearningRate: z.number().nonnegative().default(3e-4).describe('Highest learning rate of the warm start.'),
+  lora: loraSchema.prefault({}).describe('What is trained: all parameters, or an adapter.'),
   learningRate: z.number().nonnegative().default(2e-5).describe('Learning rate of AdamW.'),
   weightDecay: z.number().nonnegative().default(0).describe('Decoupled weight decay of AdamW.'),
   maxGradientNorm: z.number().nonnegative().default(1).describe('Gradients are clipped to this norm; 0 does not clip.'),
@@ -171,7 +173,8 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
   }
   const reward = { ...(fromFile.reward as object | undefined), ...given(overrides.reward) };
   const algorithm = { ...(fromFile.algorithm as object | undefined), ...given(overrides.algorithm) };
-  return check({ ...fromFile, ...given(overrides), reward, algorithm }, '');
+  const lora = { ...(fromFile.lora as object | undefined), ...given(overrides.lora) };
+  return check({ ...fromFile, ...given(overrides), reward, algorithm, lora }, '');
 }
 
 const given = (values: object = {}) =>

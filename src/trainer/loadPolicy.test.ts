@@ -1,0 +1,111 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadPolicy, type Policy } from './loadPolicy.js';
+import { saveCheckpoint } from './model/checkpoint.js';
+import { loadModel, merged } from './model/loadModel.js';
+import { parseSettings, type SettingsInput } from './run/settings.js';
+import { writeTinyPolicy } from './tinyPolicy.testing.js';
+
+let root: string;
+let model: string;
+const policies: Policy[] = [];
+beforeEach(async () => {
+  root = mkdtempSync(path.join(os.tmpdir(), "lora 'ö "));
+  model = await writeTinyPolicy(root);
+});
+afterEach(async () => {
+  for (const policy of policies.splice(0)) await policy.dispose();
+  rmSync(root, { recursive: true });
+});
+
+const lora = { rank: 4, alpha: 8 };
+async function load(settings: SettingsInput): Promise<Policy> {
+  const policy = await loadPolicy(parseSettings({ model, device: 'cpu', deterministic: true, ...settings }), root);
+  policies.push(policy);
+  return policy;
+}
+
+const sequence = { tokenIds: Int32Array.of(5, 6, 7, 8), actionMask: Uint8Array.of(0, 0, 1, 1) };
+const logprobs = async (learner: Policy['learner']) => (await learner.score([sequence], 1))[0].logprobs.slice(2);
+async function learn({ learner }: Policy): Promise<void> {
+  const adamw = { learningRate: 1e-2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0, maxGradientNorm: 1 };
+  for (let step = 0; step < 3; step++) {
+    await learner.accumulate([sequence], [{ logprobs: Float32Array.of(0, 0, -1, -1), entropies: null }], 1);
+    await learner.step(adamw);
+  }
+}
+const greedy = async ({ generator }: Policy) => {
+  const sampling = { maxNewTokens: 5, stopTokenIds: [], temperature: 0, topP: 1, topK: 0, seed: 1 };
+  return generator.generate({ tokenIds: Int32Array.of(5, 6, 7), sessionId: 'one', ...sampling });
+};
+
+describe('a policy with an adapter', () => {
+  it('starts as its model, learns, and generates with what it has learned', async () => {
+    const [bare, adapted] = [await load({}), await load({ lora })];
+    expect(await logprobs(adapted.learner)).toEqual(await logprobs(bare.learner));
+    const before = await logprobs(adapted.learner);
+    await learn(adapted);
+    adapted.generator.invalidate();
+    const after = await logprobs(adapted.learner);
+    expect(Math.min(...after)).toBeGreaterThan(Math.max(...before));
+    const { tokenIds, logprobs: sampled } = await greedy(adapted);
+    const continued = {
+      tokenIds: Int32Array.of(5, 6, 7, ...tokenIds),
+      actionMask: Uint8Array.of(0, 0, 0, 1, 1, 1, 1, 1),
+    };
+    const [scores] = await adapted.learner.score([continued], 1);
+    sampled.forEach((value, index) => expect(value).toBeCloseTo(scores.logprobs[3 + index], 4));
+  });
+
+  it('keeps a reference that does not learn with it', async () => {
+    const policy = await load({ lora });
+    const before = await logprobs(policy.learner);
+    await learn(policy);
+    const reference = await policy.openReference();
+    expect(await logprobs(reference)).toEqual(before);
+    expect(await logprobs(policy.learner)).not.toEqual(before);
+    await reference.dispose();
+  });
+
+  it('saves the adapter alone, which resumes, and is a model of its own for whoever plays it', async () => {
+    const policy = await load({ lora });
+    await learn(policy);
+    const folder = path.join(root, 'step-1');
+    await policy.learner.save(folder, { optimizer: true });
+    expect(readdirSync(folder).sort()).toEqual([
+      'adapter_config.json',
+      'adapter_model.safetensors',
+      'optimizer.safetensors',
+    ]);
+    const resumed = await load({ lora });
+    await resumed.learner.load(folder, { optimizer: true });
+    await learn(policy);
+    await learn(resumed);
+    expect(await logprobs(resumed.learner)).toEqual(await logprobs(policy.learner));
+
+    await resumed.learner.load(folder, { optimizer: false });
+    const learned = await logprobs(resumed.learner);
+    const played = await load({ model: folder });
+    (await logprobs(played.learner)).forEach((value, t) => expect(value).toBeCloseTo(learned[t], 5));
+    const continued = await load({ model: folder, lora });
+    expect(await logprobs(continued.learner)).toEqual(learned);
+    await expect(load({ model: folder, lora: { rank: 8, alpha: 8 } })).rejects.toThrow(
+      /has other settings than `lora`/,
+    );
+  });
+
+  it('merges into a checkpoint of the usual layout', async () => {
+    const policy = await load({ lora });
+    await learn(policy);
+    const folder = path.join(root, 'adapter');
+    await policy.learner.save(folder, { optimizer: false });
+    const { config, parameters, folder: sourceFolder } = merged(await loadModel(folder));
+    const whole = path.join(root, 'whole');
+    await saveCheckpoint(whole, { config, parameters, sourceFolder });
+    const learned = await logprobs(policy.learner);
+    const loaded = await load({ model: whole });
+    (await logprobs(loaded.learner)).forEach((value, t) => expect(value).toBeCloseTo(learned[t], 5));
+  });
+});
