@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { infrastructure } from '../../trajectory/errors.js';
 import { commandEnvironment, withJoinedOutput } from './commandEnvironment.js';
@@ -19,6 +20,9 @@ export const hiddenFolders = () => [
   ...new Set(['/home', '/root', homedir(), '/mnt', '/media', '/srv', '/tmp', '/var/tmp', '/run', '/var/run']),
 ];
 const temporaryBytes = 1024 ** 3;
+/** Another program that mounts, unmounts or takes the last process at that moment makes a set-up fail that succeeds the next time. */
+const setupAttempts = 3;
+const setupPauseMs = 200;
 
 /**
  * Confines with bubblewrap: own user, process, network, IPC and host-name spaces, no capabilities; the disk read-only, homes
@@ -57,6 +61,18 @@ export class Bubblewrap implements Sandbox {
       temporary: '/tmp',
       extra: { ...this.toolchain.env, ...command.env },
     });
+    for (let attempt = 1; ; attempt++) {
+      const { result, wasSetUp } = await this.attempt(argv, env, command);
+      if (wasSetUp) return result;
+      if (attempt === setupAttempts) {
+        const reason = result.output.trim().split('\n').pop() ?? '';
+        throw infrastructure(`The sandbox could not be set up: ${reason}.`, 'Try again, or use --sandbox unconfined.');
+      }
+      await setTimeout(setupPauseMs);
+    }
+  }
+
+  private async attempt(argv: readonly string[], env: Readonly<Record<string, string>>, command: SandboxCommand) {
     // bubblewrap ends with its owner, but for the moment before it has asked the kernel for that: hence the janitor.
     const marker = randomUUID();
     this.janitor.addCommand(marker);
@@ -76,11 +92,8 @@ export class Bubblewrap implements Sandbox {
     const inner = innerPid(status);
     if (inner !== null) await waitForEnd(inner);
     // Without an exit code bubblewrap itself failed, or was killed by us before it had begun.
-    if (result.outcome === 'exited' && result.exitCode !== null && !/"exit-code"/.test(status)) {
-      const reason = result.output.trim().split('\n').pop() ?? '';
-      throw infrastructure(`The sandbox could not be set up: ${reason}.`, 'Try again, or use --sandbox unconfined.');
-    }
-    return result;
+    const wasSetUp = result.outcome !== 'exited' || result.exitCode === null || /"exit-code"/.test(status);
+    return { result, wasSetUp };
   }
 
   private async arguments(view: SandboxView): Promise<string[]> {

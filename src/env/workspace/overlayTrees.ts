@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { infrastructure } from '../../trajectory/errors.js';
 import type { Janitor } from '../sandbox/janitorClient.js';
@@ -11,6 +12,7 @@ import type { TreeMaker, WritableTree } from './treeMaker.js';
 
 const run = promisify(execFile);
 const mountMilliseconds = 20_000;
+const mountPauseMs = 500;
 
 /**
  * Lays a writable folder over the template with Linux's overlayfs: a tree of any size is there in milliseconds, and only
@@ -99,7 +101,9 @@ export class OverlayTrees implements TreeMaker {
     const options = Object.entries(layers).map(([name, layer]) => `${name}=${escaped(layer)}`);
     this.count(template, 1);
     try {
-      await this.inside(['mount', '-t', 'overlay', '-o', [...options, 'userxattr'].join(','), 'overlay', worktree]);
+      const argv = ['mount', '-t', 'overlay', '-o', [...options, 'userxattr'].join(','), 'overlay', worktree];
+      // A machine with no process or memory to spare at this moment may have both at the next.
+      await this.inside(argv).catch(() => setTimeout(mountPauseMs).then(() => this.inside(argv)));
     } catch (error) {
       this.count(template, -1);
       throw infrastructure(`A tree could not be mounted: ${reasonOf(error)}.`, 'Try again.', error);
