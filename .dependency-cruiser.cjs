@@ -22,8 +22,27 @@ module.exports = {
     {
       name: 'upper-rooms-are-apart',
       severity: 'error',
-      from: { path: '^src/(cli|extension|interop)/' },
-      to: { path: '^src/(cli|extension|interop)/', pathNot: '^src/$1/' },
+      from: { path: '^src/(cli|extension)/' },
+      to: { path: '^src/(cli|extension)/', pathNot: '^src/$1/' },
+    },
+    {
+      name: 'interop-knows-no-user-interface',
+      severity: 'error',
+      from: { path: '^src/interop' },
+      to: { path: '^src/(cli|extension)/' },
+    },
+    {
+      name: 'readers-of-foreign-files-are-light',
+      severity: 'error',
+      comment: 'The editor opens foreign files with them, and with nothing else of interop.',
+      from: { path: '^src/interop/readers' },
+      to: { path: '^src/(?!interop/readers|trajectory)' },
+    },
+    {
+      name: 'extension-only-reads-foreign-files',
+      severity: 'error',
+      from: { path: '^src/extension' },
+      to: { path: '^src/interop/(?!readers)' },
     },
     {
       name: 'extension-stays-out-of-the-engine',

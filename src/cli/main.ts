@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
-import { readFileSync } from 'node:fs';
 import { addDevicesCommand } from './commands/devices.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEvaluateCommand } from './commands/evaluate.js';
+import { addExportCommand } from './commands/export.js';
 import { addGradeCommand } from './commands/grade.js';
 import { addMaskCommand } from './commands/mask.js';
 import { addMergeCommand } from './commands/merge.js';
@@ -13,10 +13,7 @@ import { addSimilarityCommand } from './commands/similarity.js';
 import { addTasksCommand } from './commands/tasks.js';
 import { addTrainCommand } from './commands/train.js';
 import { describeError, printable } from './output.js';
-
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+import { version } from './version.js';
 
 const program = new Command('whetstone')
   .description('Sharpen a coding agent on your own repository.')
@@ -37,6 +34,7 @@ for (const add of [
   addDoctorCommand,
   addDevicesCommand,
   addQuickstartCommand,
+  addExportCommand,
 ]) {
   add(program);
 }
