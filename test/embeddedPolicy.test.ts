@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { systemPrompt } from '../src/env/tools/prompts.js';
 import { toolSchemas } from '../src/env/tools/tools.js';
 import { embeddedModelFolder, loadCheckpoint } from '../src/trainer/model/checkpoint.js';
-import { templateRewritesHistory } from '../src/trainer/text/chatTemplate.js';
 
 const megabyte = 1 << 20;
 
@@ -25,7 +24,15 @@ describe('the embedded policy', () => {
 
   test('has a chat template that leaves earlier turns as they were sampled', async () => {
     const { codec } = await loadCheckpoint('embedded');
-    expect(templateRewritesHistory(codec.template)).toEqual([]);
+    const opening = [{ role: 'user' as const, content: 'Mend it.' }];
+    const sampled = codec.encodeTurn(
+      '<think>\nhm\n</think>\n<tool_call>\n{"name": "open", "arguments": {"path": "a.js"}}\n</tool_call>',
+    );
+    const message = codec.parseTurn(sampled);
+    const answer = { role: 'tool' as const, toolCallId: 'call-0', name: 'open', content: 'An answer.' };
+    const glue = codec.observation({ sampledIds: sampled, message }, [answer]);
+    const ids = [...codec.promptNodes(opening, [])[0].tokenIds, ...sampled, ...glue];
+    expect(codec.keepsHistory([...opening, message, answer], [], ids)).toBe(true);
   });
 
   test('spends few tokens on what every episode repeats', async () => {

@@ -8,6 +8,7 @@ const addedTokenSchema = z.looseObject({ id: z.int().nonnegative(), content: z.s
 /** The parts of a Hugging Face tokenizer.json that are read here; the library reads the rest. */
 export const tokenizerJsonSchema = z.looseObject({
   added_tokens: z.array(addedTokenSchema).default([]),
+  normalizer: z.unknown(),
   pre_tokenizer: z.unknown(),
   decoder: z.unknown(),
   model: z.looseObject({
@@ -27,6 +28,8 @@ const pieceCharacters = 32_768;
 export class ByteLevelTokenizer {
   /** One more than the greatest id. */
   readonly vocabularySize: number;
+  /** Text comes back in Unicode's form NFC, as Qwen's tokenizers bring it first. */
+  readonly composes: boolean;
   private readonly tokenizer: Tokenizer;
   private readonly bytes: (Uint8Array | undefined)[] = [];
   private readonly controlIds = new Map<string, number>();
@@ -43,6 +46,7 @@ export class ByteLevelTokenizer {
     const json = parsed.data;
     if (!mentionsByteLevel(json.decoder) || !mentionsByteLevel(json.pre_tokenizer))
       throw refuse('its pre-tokenizer and decoder are not ByteLevel');
+    this.composes = /"type":"NFC"/.test(JSON.stringify(json.normalizer ?? null));
     const utf8 = new TextEncoder();
     for (const { id, content, special } of json.added_tokens) {
       this.bytes[id] = utf8.encode(content);
@@ -56,6 +60,9 @@ export class ByteLevelTokenizer {
     const isControl = (content: string) => this.controlIds.has(content);
     const withoutControls = {
       ...json,
+      normalizer: json.normalizer ?? null,
+      // Chat templates write the special tokens that it would add.
+      post_processor: null,
       added_tokens: json.added_tokens.filter(({ content }) => !isControl(content)),
       model: {
         ...json.model,

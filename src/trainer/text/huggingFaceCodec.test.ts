@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { AssistantMessage, Message, ToolMessage } from '../../trajectory/message.js';
 import { trainByteLevelBpe } from './bpe/trainByteLevelBpe.js';
 import { chatTokens } from './bpe/writeTokenizerFiles.js';
-import { templateRewritesHistory } from './chatTemplate.js';
 import { embeddedTemplate } from './embeddedTemplate.js';
 import { HuggingFaceCodec } from './huggingFaceCodec.js';
 
@@ -177,10 +176,30 @@ describe('a turn written by hand', () => {
   });
 });
 
-test('a template that rewrites earlier turns is told from one that does not', () => {
-  expect(templateRewritesHistory(embedded.template)).toEqual([]);
-  expect(templateRewritesHistory(qwen.template)).toEqual([
-    'a turn with thinking and a tool call is rewritten after a tool answered',
-    'a turn with thinking and a tool call is rewritten after another user message came',
-  ]);
+describe('what is stored is held against what the template renders now', () => {
+  const stored = (codec: HuggingFaceCodec, turn: string, after: Message[]) => {
+    const sampled = codec.encodeTurn(turn);
+    const message = codec.parseTurn(sampled);
+    const glue = codec.observation({ sampledIds: sampled, message }, after as ToolMessage[]);
+    const ids = [...codec.promptNodes(opening, []).flatMap(({ tokenIds }) => [...tokenIds]), ...sampled, ...glue];
+    return codec.keepsHistory([...opening, message, ...after], [], ids);
+  };
+
+  test('and found the same, or rewritten', () => {
+    expect(stored(embedded, raw, [answer('1: a')])).toBe(true);
+    // It drops thinking once a turn is not the last.
+    expect(stored(qwen, raw, [answer('1: a')])).toBe(false);
+    expect(stored(qwen, raw.replace(/<think>[^]*<\/think>\n/, ''), [answer('1: a')])).toBe(true);
+  });
+
+  test('a malformed call stays as it was sampled', () => {
+    expect(stored(embedded, '<tool_call>{oops</tool_call>', [answer('Malformed tool call.')])).toBe(true);
+  });
+
+  test('where the template renders no such conversation, nothing is said', () => {
+    const short = codecOf(
+      `{%- if messages | length > 4 %}{{ raise_exception('too long') }}{%- endif %}` + embeddedTemplate,
+    );
+    expect(stored(short, raw, [answer('1'), answer('2')])).toBeNull();
+  });
 });

@@ -3,7 +3,11 @@ import type { AssistantMessage, Message, ToolMessage, ToolSchema } from '../../t
 import { ByteLevelTokenizer } from './byteLevelTokenizer.js';
 import { type ChatTemplate, compileChatTemplate } from './chatTemplate.js';
 import type { TextCodec } from './textCodec.js';
-import { parseAssistantText, turnTags } from './toolCalls.js';
+import { parseAssistantText, thinkTags } from './toolCalls.js';
+import { hermes } from './toolFormats/hermes.js';
+import { react } from './toolFormats/react.js';
+import type { ToolFormat, ToolFormatName } from './toolFormats/toolFormat.js';
+import { formatThatReads, toolFormats } from './toolFormats/toolFormats.js';
 
 export interface CodecFiles {
   /** Parsed tokenizer.json. */
@@ -14,12 +18,18 @@ export interface CodecFiles {
   readonly chatTemplate: string;
   /** End-of-sequence ids by generation_config.json or config.json. */
   readonly eosTokenIds: readonly number[];
+  /** How tool calls are written; found out of the template where it is not given. */
+  readonly toolFormat?: ToolFormatName;
   /** Folder, for errors. */
   readonly where: string;
 }
 
 /** Stands for a sampled turn while the template's glue around it is found. */
 const turnPlaceholder = 'WhetstoneSampledTurn';
+
+const begin: Message = { role: 'user', content: 'Begin.' };
+const probeAnswer: ToolMessage = { role: 'tool', toolCallId: 'call-0', name: 'open', content: 'WhetstoneAnswer' };
+const probeCall = { name: 'open', arguments: { path: 'a.js' } };
 
 /**
  * The codec of a checkpoint in Hugging Face layout: its tokenizer, and its own chat template for the glue. Control
@@ -29,10 +39,16 @@ export class HuggingFaceCodec implements TextCodec {
   readonly vocabularySize: number;
   readonly stopTokenIds: readonly number[];
   readonly template: ChatTemplate;
+  readonly toolFormat: ToolFormat;
   private readonly tokenizer: ByteLevelTokenizer;
   private readonly controls: readonly string[];
   /** The token that the template ends an assistant's turn with. */
   private readonly turnEnd: number;
+  /** Does the template write tool calls itself? Else they stand in the text of a turn. */
+  private readonly writesCalls: boolean;
+  private readonly knowsThinking: boolean;
+  /** What the template writes around a probing turn. */
+  private around: { readonly prompt: string | null; readonly after: string } | null = null;
 
   /** Throws `bad-input` where the files do not fit together. */
   constructor(files: CodecFiles) {
@@ -40,9 +56,7 @@ export class HuggingFaceCodec implements TextCodec {
     this.vocabularySize = this.tokenizer.vocabularySize;
     this.controls = this.tokenizer.controlTokens;
     this.template = compileChatTemplate(files.chatTemplate, namedTokens(files.tokenizerConfig), files.where);
-    const glue = this.renderAfterTurn([
-      { role: 'tool', toolCallId: 'call-0', name: 'open', content: 'WhetstoneAnswer' },
-    ]);
+    const glue = this.renderAfterTurn([probeAnswer]);
     const first = glue.ids[0];
     if (first === undefined || !this.isControl(first))
       throw badInput(
@@ -56,6 +70,11 @@ export class HuggingFaceCodec implements TextCodec {
       );
     this.turnEnd = first;
     this.stopTokenIds = [...new Set([first, ...files.eosTokenIds])];
+    const read = this.formatOfTemplate();
+    this.writesCalls = read !== null;
+    this.knowsThinking = files.chatTemplate.includes('reasoning_content');
+    const chosen = files.toolFormat === undefined ? undefined : toolFormats[files.toolFormat];
+    this.toolFormat = chosen ?? read ?? (files.chatTemplate.includes('Action Input:') ? react : hermes);
   }
 
   encode(text: string): Int32Array {
@@ -74,12 +93,14 @@ export class HuggingFaceCodec implements TextCodec {
     messages: readonly Message[],
     tools: readonly ToolSchema[],
   ): { message: Message; tokenIds: Int32Array }[] {
-    const { guard, guarded } = this.guard(messages);
+    const { guard, guarded } = this.guard(messages.map((message) => this.presented(message)));
     const whole = this.template.render(guarded, tools, { generationPrompt: true });
     let done = '';
     return messages.map((message, index) => {
       const last = index === messages.length - 1;
-      const upToHere = last ? whole : this.renderPrefix(guarded.slice(0, index + 1), tools);
+      const upToHere = last
+        ? whole
+        : this.renderOrNull(guarded.slice(0, index + 1), tools, { generationPrompt: false });
       // Where the template can not render a prefix on its own, the next message's node takes its tokens.
       if (upToHere === null || !whole.startsWith(upToHere) || !upToHere.startsWith(done))
         return { message, tokenIds: new Int32Array(0) };
@@ -101,22 +122,50 @@ export class HuggingFaceCodec implements TextCodec {
   }
 
   /** `raw` is the decoded text without the stop token. */
-  parseTurn(tokenIds: Int32Array): AssistantMessage {
+  parseTurn(tokenIds: Int32Array, tools: readonly ToolSchema[] = []): AssistantMessage {
     const last = tokenIds.at(-1);
     const ended = last !== undefined && this.stopTokenIds.includes(last);
-    return parseAssistantText(this.decode(ended ? tokenIds.subarray(0, -1) : tokenIds));
+    return parseAssistantText(this.decode(ended ? tokenIds.subarray(0, -1) : tokenIds), this.toolFormat, tools);
   }
 
   encodeTurn(raw: string): Int32Array {
-    const tags = turnTags.filter((tag) => this.tokenizer.controlId(tag) !== undefined);
-    return Int32Array.of(...this.tokenizer.encode(raw, tags), this.turnEnd);
+    return Int32Array.of(...this.tokenizer.encode(raw, this.turnMarks()), this.turnEnd);
+  }
+
+  encodeMessage(message: AssistantMessage): Int32Array {
+    const { guard, guarded } = this.guard([message]);
+    const written = this.turnByTemplate(guarded[0] as AssistantMessage);
+    if (written !== null && this.reads(written.replaceAll(guard, ''), message))
+      return Int32Array.of(...this.tokenizer.encode(written, this.controls, guard), this.turnEnd);
+    const { thinking, content, toolCalls } = message;
+    const [open, close] = thinkTags;
+    const thought = thinking === undefined ? '' : `${open}\n${thinking}\n${close}\n`;
+    return this.encodeTurn(thought + this.toolFormat.write(content, toolCalls));
+  }
+
+  keepsHistory(
+    messages: readonly Message[],
+    tools: readonly ToolSchema[],
+    tokenIds: ArrayLike<number>,
+  ): boolean | null {
+    const composed = (text: string) => (this.tokenizer.composes ? text.normalize('NFC') : text);
+    const stored = composed(this.decode(tokenIds));
+    const renderings = [this.presented, this.asText].map((variant) =>
+      this.renderOrNull(
+        messages.map((message) => variant.call(this, message)),
+        tools,
+        { generationPrompt: true },
+      ),
+    );
+    if (renderings.every((rendering) => rendering === null)) return null;
+    return renderings.some((rendering) => rendering !== null && composed(rendering) === stored);
   }
 
   /** What the template puts after an assistant's turn: its end, the tools' answers, the next generation prompt. */
   private renderAfterTurn(observations: readonly ToolMessage[]): { text: string; ids: Int32Array } {
     const { guard, guarded } = this.guard(observations);
     const conversation: Message[] = [
-      { role: 'user', content: 'Begin.' },
+      begin,
       { role: 'assistant', content: turnPlaceholder, toolCalls: [], raw: turnPlaceholder },
       ...guarded,
     ];
@@ -127,20 +176,83 @@ export class HuggingFaceCodec implements TextCodec {
     return { text, ids: this.tokenizer.encode(text, this.controls, guard) };
   }
 
-  /** Copies of messages whose control tokens are broken by a guard that occurs nowhere else in them. */
-  private guard(messages: readonly Message[]): { guard: string; guarded: Message[] } {
-    const json = JSON.stringify(messages);
-    let guard = '\uFDD0';
-    for (let n = 1; json.includes(guard); n++) guard = `\uFDD0${n}\uFDD1`;
-    let marked = json;
-    for (const control of this.controls)
-      marked = marked.replaceAll(control, control.slice(0, 1) + guard + control.slice(1));
-    return { guard, guarded: JSON.parse(marked) as Message[] };
+  /** The format that the template's own rendering of a call has; null where the template writes no calls. */
+  private formatOfTemplate(): ToolFormat | null {
+    const call = { id: 'call-0', ...probeCall };
+    const written = this.turnByTemplate({ role: 'assistant', content: '', toolCalls: [call], raw: '' });
+    return written === null ? null : formatThatReads(written, probeCall);
   }
 
-  private renderPrefix(messages: readonly Message[], tools: readonly ToolSchema[]): string | null {
+  /** A turn as the template writes it, between the generation prompt and the turn's end; null where it does not. */
+  private turnByTemplate(message: AssistantMessage): string | null {
+    const rendered = this.renderOrNull([begin, message, probeAnswer], [], { generationPrompt: true });
+    this.around ??= {
+      prompt: this.renderOrNull([begin], [], { generationPrompt: true }),
+      after: this.renderAfterTurn([probeAnswer]).text,
+    };
+    const { prompt, after } = this.around;
+    if (prompt === null || !rendered?.startsWith(prompt) || !rendered.endsWith(after)) return null;
+    return rendered.slice(prompt.length, rendered.length - after.length);
+  }
+
+  /** A message as the template takes it: a turn by its parts where the template writes calls, else as text. */
+  private presented(message: Message): Message {
+    if (message.role !== 'assistant') return message;
+    const inParts = this.writesCalls && message.toolCalls.length > 0 && message.malformedCall === undefined;
+    return inParts ? message : this.asText(message);
+  }
+
+  /** A turn with its calls in its text, and its thinking too where the template knows no thinking. */
+  private asText(message: Message): Message {
+    if (message.role !== 'assistant') return message;
+    const { thinking, raw } = message;
+    const close = thinking === undefined || !this.knowsThinking ? -1 : raw.indexOf(thinkTags[1]);
+    const text = { role: 'assistant' as const, content: message.content, toolCalls: [] };
+    if (close < 0) return { ...text, raw };
+    return { ...text, thinking, raw: raw.slice(close + thinkTags[1].length).replace(/^\n+/, '') };
+  }
+
+  private reads(raw: string, { thinking, content, toolCalls, malformedCall }: AssistantMessage): boolean {
+    const read = parseAssistantText(raw, this.toolFormat);
+    const plain = (calls: AssistantMessage['toolCalls']) => calls.map(({ name, arguments: args }) => [name, args]);
+    const parts = (turn: Pick<AssistantMessage, 'thinking' | 'content' | 'toolCalls' | 'malformedCall'>) =>
+      JSON.stringify([turn.thinking?.trim(), turn.content.trim(), plain(turn.toolCalls), turn.malformedCall]);
+    return parts(read) === parts({ thinking, content, toolCalls, malformedCall });
+  }
+
+  /** Control tokens that a turn holds by itself. */
+  private turnMarks(): string[] {
+    const marks = [...thinkTags, ...this.toolFormat.marks];
+    return marks.filter((mark) => this.tokenizer.controlId(mark) !== undefined);
+  }
+
+  /**
+   * Copies of messages whose control tokens are broken by a guard that occurs nowhere else in them; a turn that the
+   * template takes as text keeps its own marks.
+   */
+  private guard(messages: readonly Message[]): { guard: string; guarded: Message[] } {
+    const whole = JSON.stringify(messages);
+    let guard = '\uFDD0';
+    for (let n = 1; whole.includes(guard); n++) guard = `\uFDD0${n}\uFDD1`;
+    const guarded = messages.map((message) => {
+      const isText = message.role === 'assistant' && message.toolCalls.length === 0 && message.raw !== turnPlaceholder;
+      const kept = isText ? this.turnMarks() : [];
+      let marked = JSON.stringify(message);
+      for (const control of this.controls)
+        if (!kept.includes(control) && marked.includes(control))
+          marked = marked.replaceAll(control, control.slice(0, 1) + guard + control.slice(1));
+      return JSON.parse(marked) as Message;
+    });
+    return { guard, guarded };
+  }
+
+  private renderOrNull(
+    messages: readonly Message[],
+    tools: readonly ToolSchema[],
+    options: { generationPrompt: boolean },
+  ): string | null {
     try {
-      return this.template.render(messages, tools, { generationPrompt: false });
+      return this.template.render(messages, tools, options);
     } catch (error) {
       if (error instanceof WhetstoneError) return null;
       throw error;
