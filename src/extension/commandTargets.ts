@@ -10,7 +10,7 @@ export type Target = RunTreeNode | vscode.Uri | undefined;
 /** Throws bad-input in a workspace that the user does not trust. */
 export function requireTrust(): void {
   if (vscode.workspace.isTrusted) return;
-  throw badInput('Training and replay run the code of this repository.', 'Trust the workspace first.');
+  throw badInput('This runs the code of this repository.', 'Trust the workspace first.');
 }
 
 export function runOfTarget(target: Target): RunOf | undefined {

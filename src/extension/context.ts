@@ -9,8 +9,12 @@ import type { Lifetime } from './lifetime.js';
 import { ReplayDocuments } from './replay/replayDocuments.js';
 import { RunStore } from './runs/runStore.js';
 import { RunsTree } from './runs/runsView.js';
+import { TaskDocuments } from './tasks/taskDocuments.js';
+import { TasksTree } from './tasks/tasksView.js';
 import { isAlive, Trainings } from './training/trainings.js';
 import { TokenDecorations } from './trajectory/tokenDecorations.js';
+import { TokenStatus } from './trajectory/tokenStatus.js';
+import { TrajectoryDiagnostics } from './trajectory/trajectoryDiagnostics.js';
 import { TrajectoryDocuments } from './trajectory/trajectoryDocuments.js';
 
 /** What commands work with, for as long as the extension is active. */
@@ -20,9 +24,13 @@ export interface Context {
   readonly store: RunStore;
   readonly tree: RunsTree;
   readonly doctor: DoctorTree;
+  readonly tasks: TasksTree;
+  readonly taskDocuments: TaskDocuments;
   readonly trainings: Trainings;
   readonly trajectories: TrajectoryDocuments;
   readonly decorations: TokenDecorations;
+  readonly tokenStatus: TokenStatus;
+  readonly diagnostics: TrajectoryDiagnostics;
   readonly replays: ReplayDocuments;
   readonly replaySessions: ReplaySessions;
   readonly replayFiles: ReplayFiles;
@@ -45,9 +53,13 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
     store,
     tree: new RunsTree(store),
     doctor: new DoctorTree(store),
+    tasks: lifetime.add(new TasksTree(store)),
+    taskDocuments: lifetime.add(new TaskDocuments(store)),
     trainings: lifetime.add(new Trainings(store, log)),
     trajectories,
     decorations: lifetime.add(new TokenDecorations(trajectories)),
+    tokenStatus: lifetime.add(new TokenStatus(trajectories)),
+    diagnostics: lifetime.add(new TrajectoryDiagnostics(trajectories)),
     replays: lifetime.add(new ReplayDocuments()),
     replaySessions,
     replayFiles: lifetime.add(new ReplayFiles(replaySessions)),

@@ -5,6 +5,13 @@ export const ViewCommand = {
   ExamineRun: 'whetstone.examineRun',
   OpenEvidence: 'whetstone.openEvidence',
   OpenRemedySetting: 'whetstone.openRemedySetting',
+  BuildTasks: 'whetstone.buildTasks',
+  OpenStatement: 'whetstone.openStatement',
+  OpenOracle: 'whetstone.openOracle',
+  OpenStartPatch: 'whetstone.openStartPatch',
+  VerifyTask: 'whetstone.verifyTask',
+  FilterTasks: 'whetstone.filterTasks',
+  ClearTaskFilter: 'whetstone.clearTaskFilter',
 } as const;
 export type ViewCommand = (typeof ViewCommand)[keyof typeof ViewCommand];
 
@@ -35,6 +42,7 @@ export type Command = (typeof Command)[keyof typeof Command];
 
 export const View = {
   Runs: 'whetstone.runs',
+  Tasks: 'whetstone.tasks',
   Doctor: 'whetstone.doctor',
   ReplayFiles: 'whetstone.replayFiles',
 } as const;
@@ -46,6 +54,9 @@ export const ContextKey = {
   /** A run can be resumed: it is paused, stopped or interrupted. */
   Resumable: 'whetstone.resumable',
   HasRuns: 'whetstone.hasRuns',
+  HasTasks: 'whetstone.hasTasks',
+  /** The view of tasks does not show all of them. */
+  TasksFiltered: 'whetstone.tasksFiltered',
   /** The active editor shows a trajectory. */
   TrajectoryOpen: 'whetstone.trajectoryOpen',
 } as const;
@@ -68,6 +79,7 @@ export const Scheme = {
   Trajectory: 'whetstone-trajectory',
   Replay: 'whetstone-replay',
   ReplayFile: 'whetstone-replay-file',
+  Task: 'whetstone-task',
 } as const;
 
 export const Colour = {
@@ -81,4 +93,7 @@ export const Colour = {
   NegativeWeak: 'whetstone.negativeWeakTokenBackground',
   NegativeMedium: 'whetstone.negativeMediumTokenBackground',
   NegativeStrong: 'whetstone.negativeStrongTokenBackground',
+  AmountWeak: 'whetstone.amountWeakTokenBackground',
+  AmountMedium: 'whetstone.amountMediumTokenBackground',
+  AmountStrong: 'whetstone.amountStrongTokenBackground',
 } as const;

@@ -3,6 +3,9 @@
  * once there is a run to look at or a training to start. The checks of every record alone are ten times the size of
  * all that activation needs, so it is only ever imported dynamically.
  */
+export { openRepository } from '../env/repo/repository.js';
+export { changesOfPatch, changesOfTask } from '../env/tasks/taskChanges.js';
+export { readTasks } from '../env/tasks/taskStore.js';
 export { connectToRun, startTraining } from '../trainer/background/client.js';
 export { cleanUpAfterKilled } from '../trainer/background/processRecord.js';
 export { openRun } from '../trainer/run/runReader.js';
@@ -13,3 +16,4 @@ export { runCli } from './cliProcess.js';
 export { examinationSchema } from './doctor/examination.js';
 export { runReplay } from './replay/replayProcess.js';
 export { openSteppedReplay } from './replay/steppedReplay.js';
+export { builtSchema, verificationSchema } from './tasks/taskOutputs.js';

@@ -12,6 +12,8 @@ export type Api = Pick<
   | 'store'
   | 'tree'
   | 'doctor'
+  | 'tasks'
+  | 'taskDocuments'
   | 'trainings'
   | 'trajectories'
   | 'decorations'
@@ -29,6 +31,7 @@ export function activate({ extensionPath, subscriptions }: vscode.ExtensionConte
   const view = vscode.window.createTreeView(View.Runs, { treeDataProvider: context.tree, showCollapseAll: true });
   lifetime.add(view);
   lifetime.add(view.onDidChangeVisibility(({ visible }) => context.store.watch(View.Runs, visible)));
+  lifetime.add(context.tasks.mount());
   lifetime.add(createDoctorView(context.doctor, context.store));
   // Not awaited: finds running trainings again, e.g. after the window was reloaded.
   context.store.touch();

@@ -4,6 +4,7 @@ import type { Repository } from './repositories.js';
 import type { RunStore } from './runs/runStore.js';
 import { outcomeOf, shortTime } from './runs/runTreeItem.js';
 import type { RunOf } from './runs/runTree.js';
+import { kindOfTask, type KnownTask } from './tasks/taskTree.js';
 import type { TrajectoryAddress } from './trajectory/trajectoryAddress.js';
 
 /** The one thing there is, or the user's choice; undefined where the user chose none. */
@@ -25,6 +26,15 @@ export async function pickRepository(store: RunStore): Promise<Repository | unde
     throw badInput('No git repository in the opened folder.', 'Open the folder of a repository, or run `git init`.');
   }
   return pick('Repository', repositories, ({ name, root }) => ({ label: name, description: root }));
+}
+
+/** Throws bad-input where there is no task. */
+export async function pickTask(tasks: readonly KnownTask[]): Promise<KnownTask | undefined> {
+  if (tasks.length === 0) throw badInput('No tasks have been made yet.', 'Run `Whetstone: Build Tasks`.');
+  return pick('Task', tasks, ({ task, repository }) => ({
+    label: task.instance_id,
+    description: `${kindOfTask(task)} · ${task.whetstone.split} · ${repository.name}`,
+  }));
 }
 
 /** Throws bad-input, in the words given, where no run fits. */

@@ -5,7 +5,7 @@ import type { Lifetime } from './lifetime.js';
 export async function withCancellableProgress<T>(
   title: string,
   lifetime: Lifetime,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, onProgress: (message: string) => void) => Promise<T>,
 ): Promise<T> {
   const cancel = new AbortController();
   const own = lifetime.child(title);
@@ -13,9 +13,9 @@ export async function withCancellableProgress<T>(
   try {
     return await vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, title, cancellable: true },
-      (_, token) => {
+      (progress, token) => {
         own.add(token.onCancellationRequested(() => cancel.abort()));
-        return work(cancel.signal);
+        return work(cancel.signal, (message) => progress.report({ message }));
       },
     );
   } finally {

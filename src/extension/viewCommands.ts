@@ -1,21 +1,35 @@
 import * as vscode from 'vscode';
 import { badInput } from '../trajectory/errors.js';
+import { requireTrust } from './commandTargets.js';
 import type { Context } from './context.js';
 import { settingsSection, type ViewCommand } from './contributions.js';
 import { evidenceAddress, type DoctorNode } from './doctor/doctorTree.js';
 import { examine } from './doctor/examine.js';
-import { pickRun } from './pickers.js';
+import { noChoice } from './facets.js';
+import { pickRepository, pickRun, pickTask } from './pickers.js';
 import { revealTrajectory } from './revealTrajectory.js';
 import { runOf, type RunOf, type RunTreeNode } from './runs/runTree.js';
+import type { KnownTask, TaskTreeNode } from './tasks/taskTree.js';
+import { buildTasks, verifyTask } from './tasks/verify.js';
 
 /** What a view's command may be called with: a node of one of the views, or nothing. */
-type Target = RunTreeNode | DoctorNode | undefined;
+type Target = RunTreeNode | DoctorNode | TaskTreeNode | undefined;
 
 /** Every command of the views beside those of training and replay. */
 export const viewCommands: Readonly<Record<ViewCommand, (context: Context, target: Target) => unknown>> = {
   'whetstone.examineRun': examineRun,
   'whetstone.openEvidence': openEvidence,
   'whetstone.openRemedySetting': openRemedySetting,
+  'whetstone.buildTasks': build,
+  'whetstone.openStatement': (context, target) =>
+    withTask(context, target, ({ repository, task }) =>
+      context.taskDocuments.openStatement(repository.root, task.instance_id),
+    ),
+  'whetstone.openOracle': (context, target) => openPatch(context, target, 'oracle'),
+  'whetstone.openStartPatch': (context, target) => openPatch(context, target, 'start'),
+  'whetstone.verifyTask': verify,
+  'whetstone.filterTasks': ({ tasks }) => tasks.chooseFilter(),
+  'whetstone.clearTaskFilter': ({ tasks }) => tasks.filter(noChoice),
 };
 
 async function examineRun(context: Context, target: Target): Promise<void> {
@@ -39,6 +53,32 @@ async function openRemedySetting(_: Context, target: Target): Promise<void> {
   await vscode.commands.executeCommand('workbench.action.openSettings', query || settingsSection);
 }
 
+async function build(context: Context): Promise<void> {
+  requireTrust();
+  const repository = await pickRepository(context.store);
+  if (repository) await buildTasks(context, repository);
+}
+
+async function verify(context: Context, target: Target): Promise<void> {
+  requireTrust();
+  await withTask(context, target, ({ repository, task }) => verifyTask(context, repository, task.instance_id));
+}
+
+function openPatch(context: Context, target: Target, what: 'start' | 'oracle'): Promise<void> {
+  return withTask(context, target, ({ repository, task }) => {
+    const taskId = task.instance_id;
+    const title = what === 'oracle' ? `${taskId}: start ↔ oracle` : `${taskId}: what makes the start tree`;
+    const address = { root: repository.root, taskId, runId: '', trajectoryId: '', what };
+    return context.taskDocuments.openPatch(address, title);
+  });
+}
+
+/** Works with the task of a node, or with one that the user picks. */
+async function withTask({ tasks }: Context, target: Target, work: (known: KnownTask) => Promise<void>): Promise<void> {
+  const known = target?.kind === 'knownTask' ? target : await pickTask(await tasks.tasks());
+  if (known) await work(known);
+}
+
 function runOfTarget(target: Target): RunOf | undefined {
   if (!target) return undefined;
   switch (target.kind) {
@@ -50,6 +90,13 @@ function runOfTarget(target: Target): RunOf | undefined {
     case 'cause':
     case 'remedy':
       return target.parent.parent.run;
+    case 'knownTask':
+    case 'statement':
+    case 'patch':
+    case 'tests':
+    case 'testPage':
+    case 'test':
+      return undefined;
     default:
       return runOf(target);
   }

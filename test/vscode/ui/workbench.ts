@@ -63,6 +63,13 @@ export class Workbench {
     if ((await row.getAttribute('aria-expanded')) !== 'true') await row.locator('.monaco-tl-twistie').click();
   }
 
+  /** Clicks the first row with this text, at its beginning: what is beyond the view's edge would scroll the row. */
+  async clickRow(text: string): Promise<void> {
+    await this.row(text)
+      .locator('.label-name')
+      .click({ position: { x: 4, y: 4 } });
+  }
+
   /** Waits until an expression holds in the page. */
   async waitFor(expression: string): Promise<void> {
     await this.page.waitForFunction(expression);

@@ -1,0 +1,90 @@
+import * as vscode from 'vscode';
+import { Command } from '../contributions.js';
+import {
+  childrenOfTask,
+  difficultyOf,
+  kindOfTask,
+  sizeOfPatch,
+  type KnownTask,
+  type TaskTreeNode,
+} from './taskTree.js';
+
+/** How a node of the view of tasks shows. */
+export function taskTreeItem(node: TaskTreeNode): vscode.TreeItem {
+  const item = describe(node);
+  item.id = node.id;
+  const parts = [item.label, item.description].filter((part) => typeof part === 'string' && part !== '');
+  item.accessibilityInformation = { label: parts.join(', ') };
+  return item;
+}
+
+function describe(node: TaskTreeNode): vscode.TreeItem {
+  const { Collapsed, None } = vscode.TreeItemCollapsibleState;
+  const make = (label: string, icon: string, state = None) => {
+    const item = new vscode.TreeItem(label, state);
+    item.iconPath = new vscode.ThemeIcon(icon);
+    return item;
+  };
+  switch (node.kind) {
+    case 'knownTask': {
+      const { task } = node;
+      const item = make(task.instance_id, task.whetstone.source === 'history' ? 'git-commit' : 'bug', Collapsed);
+      item.description = [kindOfTask(task), task.whetstone.split, triedInWords(node)].join(' · ');
+      item.tooltip = tooltipOf(node);
+      item.contextValue = 'knownTask';
+      return item;
+    }
+    case 'statement': {
+      const item = make('Statement', 'note');
+      item.description = node.parent.task.problem_statement.replace(/\s+/g, ' ').trim().slice(0, 200);
+      item.command = { command: Command.OpenStatement, title: 'Open Statement', arguments: [node.parent] };
+      return item;
+    }
+    case 'patch': {
+      const { task } = node.parent;
+      const isOracle = node.which === 'oracle';
+      const { added, removed, files } = sizeOfPatch(isOracle ? task.patch : task.whetstone.start_patch);
+      const label = isOracle ? 'Oracle' : task.whetstone.source === 'history' ? 'Tests of the commit' : 'Bug';
+      const item = make(label, isOracle ? 'key' : 'diff');
+      item.description = `+${added} −${removed} in ${files} ${files === 1 ? 'file' : 'files'}`;
+      const [command, title] = isOracle
+        ? [Command.OpenOracle, 'Open Oracle']
+        : [Command.OpenStartPatch, 'Open What Makes the Start Tree'];
+      item.command = { command, title, arguments: [node.parent] };
+      return item;
+    }
+    case 'tests': {
+      const count = node.parent.task[node.which].length;
+      const item = make(node.which, node.which === 'FAIL_TO_PASS' ? 'error' : 'pass', count === 0 ? None : Collapsed);
+      item.description = count === 1 ? '1 test' : `${count} tests`;
+      return item;
+    }
+    case 'testPage':
+      return make(`${node.start + 1} to ${node.start + childrenOfTask(node).length}`, 'list-unordered', Collapsed);
+    case 'test': {
+      const item = make(node.test.replace(/\s+/g, ' '), 'beaker');
+      item.tooltip = node.test;
+      item.contextValue = 'test';
+      return item;
+    }
+  }
+}
+
+const triedInWords = ({ record }: KnownTask) =>
+  record.played === 0
+    ? 'not tried'
+    : `solved ${record.solved} of ${record.played} (${Math.round((100 * record.solved) / record.played)} %)`;
+
+function tooltipOf(known: KnownTask): string {
+  const { task, record, repository } = known;
+  const { source, split, runner, site, bugs } = task.whetstone;
+  const sites = bugs ?? (site ? [site] : []);
+  return [
+    task.instance_id,
+    `Source: ${source}, kind: ${kindOfTask(task)}, split: ${split}, runner: ${runner}`,
+    `Difficulty: ${difficultyOf(record)}, ${triedInWords(known)}`,
+    `FAIL_TO_PASS: ${task.FAIL_TO_PASS.length}, PASS_TO_PASS: ${task.PASS_TO_PASS.length}`,
+    ...sites.map(({ file, line }) => `Bug: ${file}:${line}`),
+    `Repository: ${repository.name}`,
+  ].join('\n');
+}
