@@ -1,6 +1,6 @@
+import { launcherKey } from './launcherKey.js';
 import { channelVariable } from './nodePreload.js';
 import { oneTimeTag } from './oneTimeTag.js';
-import { keyVariable } from './resultsProof.js';
 
 /** What the launcher is told, as JSON in its first argument; further arguments go to the process that it starts. */
 export interface ChildLauncherOptions {
@@ -25,21 +25,7 @@ const { results, argv } = JSON.parse(process.argv[1]);
 const more = process.argv.slice(2);
 const drainMs = 1000;
 
-// The tests could else open the inspector here with this signal.
-process.on('SIGUSR1', () => {});
-
-function takeKey() {
-  const file = process.env.${keyVariable};
-  delete process.env.${keyVariable};
-  try {
-    const key = readFileSync(file, 'utf8');
-    unlinkSync(file);
-    return key;
-  } catch {
-    return undefined;
-  }
-}
-
+${launcherKey}
 function start(secrets) {
   const child = spawn(process.execPath, [...argv, ...more], {
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],

@@ -1,6 +1,6 @@
+import { launcherKey } from './launcherKey.js';
 import { channelVariable, nodePreloadUrl } from './nodePreload.js';
 import { oneTimeTag } from './oneTimeTag.js';
-import { keyVariable } from './resultsProof.js';
 
 /** What the launcher is told, as JSON in its only argument. */
 export interface LauncherOptions {
@@ -31,21 +31,7 @@ const { results, flags, concurrency, files } = JSON.parse(process.argv[1]);
 const keptStderr = 8192;
 const drainMs = 1000;
 
-// A process of the tests could else open the inspector here with this signal.
-process.on('SIGUSR1', () => {});
-
-function takeKey() {
-  const file = process.env.${keyVariable};
-  delete process.env.${keyVariable};
-  try {
-    const key = readFileSync(file, 'utf8');
-    unlinkSync(file);
-    return key;
-  } catch {
-    return undefined;
-  }
-}
-
+${launcherKey}
 /** Runs one file; gives its end, the start of its standard error, and what came over the channel. */
 function start(file, worker, secrets) {
   const reporting = ['--test-reporter=spec', '--test-reporter-destination=stdout'];

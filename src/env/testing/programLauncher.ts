@@ -1,5 +1,5 @@
+import { launcherKey } from './launcherKey.js';
 import { channelVariable } from './nodePreload.js';
-import { keyVariable } from './resultsProof.js';
 
 /**
  * Source of what the launchers of compiled test programs share. It comes first in each of them (imports may stand
@@ -19,21 +19,7 @@ import { availableParallelism } from 'node:os';
 const keptOutput = 512 * 1024;
 const drainMs = 1000;
 
-// A process of the tests could else open the inspector here with this signal.
-process.on('SIGUSR1', () => {});
-
-function takeKey() {
-  const file = process.env.${keyVariable};
-  delete process.env.${keyVariable};
-  try {
-    const key = readFileSync(file, 'utf8');
-    unlinkSync(file);
-    return key;
-  } catch {
-    return undefined;
-  }
-}
-
+${launcherKey}
 function writeProven(file, document, key) {
   const text = JSON.stringify(document) + '\n';
   const proof = key === undefined ? '' : createHmac('sha256', key).update(text).digest('hex');

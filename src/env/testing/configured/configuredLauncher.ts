@@ -1,4 +1,4 @@
-import { keyVariable } from '../resultsProof.js';
+import { launcherKey } from '../launcherKey.js';
 
 /** What the launcher is told, as JSON in its only argument. */
 export interface ConfiguredLauncherOptions {
@@ -31,21 +31,7 @@ const { found, runs, env, results, timeoutMs } = JSON.parse(process.argv[1]);
 const most = 64 * 1024 * 1024;
 const pattern = results && new RegExp(results.pattern);
 
-// The tests could else open the inspector here with this signal.
-process.on('SIGUSR1', () => {});
-
-function takeKey() {
-  const file = process.env.${keyVariable};
-  delete process.env.${keyVariable};
-  try {
-    const key = readFileSync(file, 'utf8');
-    unlinkSync(file);
-    return key;
-  } catch {
-    return undefined;
-  }
-}
-
+${launcherKey}
 // Paths in the results' folder that may be results: regular files, links not followed.
 function resultFiles(folder = '') {
   let entries;

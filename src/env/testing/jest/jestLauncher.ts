@@ -1,6 +1,6 @@
+import { launcherKey } from '../launcherKey.js';
 import { channelVariable } from '../nodePreload.js';
 import { oneTimeTag } from '../oneTimeTag.js';
-import { keyVariable } from '../resultsProof.js';
 import { jestPreloadUrl } from './jestPreload.js';
 
 /** What the launcher is told, as JSON in its first argument; the others are the test files, relative to where it is started. */
@@ -59,21 +59,7 @@ const drainMs = 1000;
 // A global teardown may take its time; what is left of the tests may hold a process for ever.
 const teardownMs = 10000;
 
-// The tests could else open the inspector here with this signal.
-process.on('SIGUSR1', () => {});
-
-function takeKey() {
-  const file = process.env.${keyVariable};
-  delete process.env.${keyVariable};
-  try {
-    const key = readFileSync(file, 'utf8');
-    unlinkSync(file);
-    return key;
-  } catch {
-    return undefined;
-  }
-}
-
+${launcherKey}
 /** About how Jest runs and what it shows; where its configuration lies is in the script's own arguments. */
 const jestArguments = (chosen, cache) => [
   ...args,
