@@ -14,12 +14,14 @@ export type Api = Pick<
   | 'doctor'
   | 'tasks'
   | 'taskDocuments'
+  | 'dashboard'
   | 'trainings'
   | 'trajectories'
   | 'decorations'
   | 'replays'
   | 'replaySessions'
   | 'replayFiles'
+  | 'tokenStatus'
 >;
 
 export function activate({ extensionPath, subscriptions }: vscode.ExtensionContext): Api {

@@ -59,16 +59,14 @@ export class ReplaySessions
     );
   }
 
-  /** Starts a session; false where the editor did not. */
-  async start({ stateFolder, runId, trajectoryId }: TrajectoryAddress, turn?: number): Promise<boolean> {
-    const repository = path.dirname(stateFolder);
-    const name = `Replay of ${trajectoryId}`;
-    const configuration: ReplayConfiguration = {
-      ...{ type: debugType, request: 'launch', name },
-      ...{ repository, run: runId, trajectory: trajectoryId, turn },
-    };
-    const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(repository));
-    return vscode.debug.startDebugging(folder, configuration);
+  /** Starts a session, or takes the one of this trajectory that goes on to the turn, in the view of debugging. */
+  async start(address: TrajectoryAddress, turn = 0): Promise<void> {
+    await vscode.commands.executeCommand('workbench.view.debug');
+    const uri = trajectoryUri(address).toString();
+    const [running] = [...this.adapters].find(([, { opened }]) => opened?.uri === uri) ?? [];
+    const session = running === vscode.debug.activeDebugSession?.id ? vscode.debug.activeDebugSession : undefined;
+    if (session) await session.customRequest('goto', { threadId: 1, targetId: turn });
+    else await this.launch(address, turn);
   }
 
   /** Fills in what a configuration leaves out: the trajectory that is open, else one that the user picks. */
@@ -125,6 +123,17 @@ export class ReplaySessions
   dispose(): void {
     for (const adapter of this.adapters.values()) void adapter.dispose();
     this.lifetime.dispose();
+  }
+
+  private async launch({ stateFolder, runId, trajectoryId }: TrajectoryAddress, turn: number): Promise<void> {
+    const repository = path.dirname(stateFolder);
+    const name = `Replay of ${trajectoryId}`;
+    const configuration: ReplayConfiguration = {
+      ...{ type: debugType, request: 'launch', name },
+      ...{ repository, run: runId, trajectory: trajectoryId, turn },
+    };
+    const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(repository));
+    await vscode.debug.startDebugging(folder, configuration);
   }
 
   private async open(name: string, args: Readonly<Record<string, unknown>>): Promise<Debuggee> {

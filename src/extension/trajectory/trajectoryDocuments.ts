@@ -4,6 +4,7 @@ import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { lineOf } from '../messages.js';
 import type { RunStore } from '../runs/runStore.js';
+import type { LossSettings } from './tokenFacts.js';
 import { fromUriQuery, toUriParts, type TrajectoryAddress } from './trajectoryAddress.js';
 import { layOut, type TrajectoryText } from './trajectoryText.js';
 
@@ -13,6 +14,8 @@ export interface OpenTrajectory extends TrajectoryText {
   readonly trajectory: Trajectory;
   /** Null until the learner has seen it. */
   readonly learned: LearnedTokens | null;
+  /** How the run learns; null where its record does not say. */
+  readonly settings: LossSettings | null;
 }
 
 export function trajectoryUri(address: TrajectoryAddress): vscode.Uri {
@@ -60,12 +63,16 @@ export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, 
   private async load(address: TrajectoryAddress): Promise<OpenTrajectory> {
     const { loadRunTokenizer } = await import('../engine.js');
     const reader = await this.store.reader(address.stateFolder, address.runId);
-    const [trajectory, learned, tokenizer] = await Promise.all([
+    const [trajectory, learned, settings, tokenizer] = await Promise.all([
       reader.trajectory(address.trajectoryId),
       reader.learned(address.trajectoryId),
+      reader.config().then(
+        (config) => config.settings,
+        () => null,
+      ),
       loadRunTokenizer(reader, () => this.embeddedModel),
     ]);
-    return { address, trajectory, learned, ...layOut(trajectory, tokenizer) };
+    return { address, trajectory, learned, settings, ...layOut(trajectory, tokenizer) };
   }
 
   private async lookForLearned(): Promise<void> {

@@ -1,8 +1,10 @@
 import * as vscode from 'vscode';
 import { Command, Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
+import { firstFrom } from './tokenColours.js';
 import { tokenStory } from './tokenStory.js';
 import type { OpenTrajectory, TrajectoryDocuments } from './trajectoryDocuments.js';
+import type { PlacedToken } from './trajectoryText.js';
 
 /** Hover, code lenses, folding and outline of trajectory documents. */
 export function registerTrajectoryProviders(documents: TrajectoryDocuments): vscode.Disposable {
@@ -34,15 +36,18 @@ export function registerTrajectoryProviders(documents: TrajectoryDocuments): vsc
 function tokenHover(
   document: vscode.TextDocument,
   position: vscode.Position,
-  { tokens, trajectory, learned }: OpenTrajectory,
+  opened: OpenTrajectory,
 ): vscode.Hover | undefined {
   const offset = document.offsetAt(position);
-  const under = tokens.filter((token) => token.start <= offset && offset < token.end);
+  const { tokens, trajectory } = opened;
+  const under: PlacedToken[] = [];
+  // Tokens that share a character are side by side.
+  for (let at = firstFrom(tokens, offset); tokens[at] && tokens[at].start <= offset; at++) under.push(tokens[at]);
   if (under.length === 0) return undefined;
   const contents = under.map((token) => {
     // Values go in as text: nothing that a token spells is taken for markdown, a link or a command.
     const hover = new vscode.MarkdownString();
-    for (const [name, value] of tokenStory(token, trajectory.kind, learned)) {
+    for (const [name, value] of tokenStory(token, trajectory.kind, opened)) {
       hover.appendMarkdown(`**${name}** `).appendText(value).appendMarkdown('  \n');
     }
     return hover;

@@ -74,7 +74,14 @@ describe('A trajectory in an editor', () => {
 
   it("tells a token's whole story in a hover", async () => {
     const hover = await hoverAt('Let me look');
-    for (const part of ['**role** agent', '**mask** 1', '**log\\-prob**', '**advantage** 1', '**coefficient** \\-0']) {
+    for (const part of [
+      '**role** agent',
+      '**mask** 1',
+      '**log\\-prob**',
+      '**advantage** 1',
+      '**coefficient** \\-0',
+      '**coefficient formula**',
+    ]) {
       assert.ok(hover.includes(part.replaceAll('log\\-prob', 'log-prob')), `${part} in ${hover}`);
     }
     assert.match(hover, /\*\*entropy\*\* 0\.25/);
@@ -121,6 +128,27 @@ describe('A trajectory in an editor', () => {
     assert.equal(byAdvantage.get('negativeMedium')!.length, 0);
     const byLogprob = await decorations.stretches(document.uri, 'log-prob');
     assert.ok(byLogprob.get('negativeStrong')!.length > 0);
+  });
+
+  it('says in the status bar what the colour of the token under the cursor means', async () => {
+    const { tokenStatus } = await activated();
+    const editor = await vscode.window.showTextDocument(document);
+    const put = (text: string) => {
+      const position = document.positionAt(document.getText().indexOf(text));
+      editor.selection = new vscode.Selection(position, position);
+    };
+    put('the tests of sum.js fail');
+    await eventually(() => assert.equal(tokenStatus.text, '$(symbol-color) prompt, mask 0'));
+    put('Let me look');
+    await eventually(() => assert.equal(tokenStatus.text, '$(symbol-color) agent, mask 1'));
+  });
+
+  it('finds where learner and sampler disagree beyond rounding, as a problem', async () => {
+    await eventually(() => {
+      const problems = vscode.languages.getDiagnostics(document.uri);
+      assert.ok(problems.some(({ code, source }) => code === 'sampler-learner' && source === 'Whetstone'));
+      assert.ok(problems.every(({ severity }) => severity === vscode.DiagnosticSeverity.Warning));
+    });
   });
 
   it('has a lens for the reward, and one on each turn to replay to it', async () => {
