@@ -16,6 +16,8 @@ export function describeEvent(event: RunEvent): string | null {
   switch (event.type) {
     case 'started':
       return event.resumedFromStep === null ? null : `Resumed after step ${event.resumedFromStep}.`;
+    case 'changed':
+      return event.changes.map(({ setting, from, to }) => `${setting}: from here on ${to}, before ${from}.`).join(' ');
     case 'evaluation': {
       const [low, high] = event.success.interval;
       return `  ${event.split === 'heldout' ? 'held-out' : event.split} success ${percent(event.success.rate)} (95 % interval ${percent(low)} to ${percent(high)}, ${event.success.n} episodes)`;
@@ -30,6 +32,7 @@ export function describeEvent(event: RunEvent): string | null {
         `reward ${reward?.toFixed(3)}`,
         success === undefined ? '' : `success ${percent(success)}`,
         kl === undefined ? '' : `kl ${kl.toFixed(4)}`,
+        event.method === undefined || event.method === 'policy-gradient' ? '' : event.method,
         seconds === undefined ? '' : `${seconds.toFixed(0)} s`,
       ];
       return `  step ${event.step}: ${parts.filter(Boolean).join(', ')}`;

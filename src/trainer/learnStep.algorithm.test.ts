@@ -1,70 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Trajectory } from '../trajectory/trajectory.js';
 import { advantageEstimatorNames } from './algorithm/advantageEstimators.js';
 import { groupAdvantages } from './algorithm/advantages.js';
 import { drGrpoAdvantages } from './algorithm/drGrpo.js';
 import { klEstimators } from './algorithm/kl.js';
 import { rlooAdvantages } from './algorithm/rloo.js';
 import { learnStep } from './learnStep.js';
-import type { Learner, SequenceCoefficients, SequenceScores, TrainingSequence } from './model/policy.js';
-import { oneTurnRollout } from './oneTurnRollout.testing.js';
-import { NodePath } from './rollout/nodes.js';
 import { parseSettings, type SettingsInput } from './run/settings.js';
-
-const samplerLogprob = -1;
-
-/** A rollout of one turn; its first token tells which one it is, and no arithmetic rounds. */
-function rollout(name: number, tokens: number, reward: number | null): Trajectory {
-  const nodes = new NodePath();
-  nodes.addGiven({ role: 'user', content: 'add is wrong' }, Int32Array.of(name, 7));
-  const logprobs = new Float32Array(tokens).fill(samplerLogprob);
-  nodes.addSampled(
-    { role: 'assistant', content: 'yes', toolCalls: [], raw: 'yes' },
-    {
-      tokenIds: Int32Array.from(logprobs, (_, t) => t),
-      logprobs,
-      entropies: logprobs.map(() => 1),
-      finishReason: 'stop',
-    },
-  );
-  return oneTurnRollout(name, nodes, reward);
-}
-
-/** A learner whose log-probabilities are written down, and which keeps what it is given. */
-class ScriptedLearner implements Learner {
-  /** By update, then by lesson. */
-  readonly given: (readonly SequenceCoefficients[])[] = [];
-
-  /** @param logprob of token `t` of the rollout `name`, after so many updates */
-  constructor(private readonly logprob: (name: number, t: number, updates: number) => number) {}
-
-  score(sequences: readonly TrainingSequence[]): Promise<SequenceScores[]> {
-    return Promise.resolve(
-      sequences.map(({ tokenIds, actionMask }) => ({
-        logprobs: Float32Array.from(actionMask, (bit, t) =>
-          bit === 0 ? NaN : this.logprob(tokenIds[0], tokenIds[t], this.given.length),
-        ),
-        entropies: Float32Array.from(actionMask, (bit) => (bit === 0 ? NaN : 1.5)),
-      })),
-    );
-  }
-
-  async accumulate(sequences: readonly TrainingSequence[], coefficients: readonly SequenceCoefficients[]) {
-    const scores = await this.score(sequences);
-    this.given.push(coefficients);
-    return scores;
-  }
-
-  /** dL/dlp of an update's lessons, of their sampled tokens alone. */
-  slopes(update = 0): number[][] {
-    return this.given[update].map(({ logprobs }) => [...logprobs.subarray(2)]);
-  }
-
-  step = () => Promise.resolve({ gradientNorm: 1, skipped: false });
-  save = () => Promise.resolve();
-  load = () => Promise.resolve();
-  dispose = () => Promise.resolve();
-}
+import { rollout, samplerLogprob, ScriptedLearner } from './scriptedLearner.testing.js';
 
 const steady = () => new ScriptedLearner((name, t) => samplerLogprob - (name + t) / 8);
 /** After the first update half of the tokens are 1.5 times as likely, the others half as likely. */

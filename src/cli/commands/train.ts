@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { WhetstoneError } from '../../trajectory/errors.js';
 import { startTraining } from '../../trainer/background/client.js';
+import { resumeChangesSchema, type ResumeChanges } from '../../trainer/run/resumeChanges.js';
 import { listRuns, openRun, type RunReader } from '../../trainer/run/runReader.js';
 import {
   algorithmSchema,
@@ -10,6 +11,7 @@ import {
   type SettingsInput,
 } from '../../trainer/run/settings.js';
 import { projections, type Projection } from '../../trainer/model/lora.js';
+import { addRouteOptions, routeSections, type RouteOptions } from '../routeOptions.js';
 import { followTraining } from '../followTraining.js';
 import { interruptible } from '../interrupt.js';
 import {
@@ -30,8 +32,9 @@ import { percent, print, printJson, ProgressLine, table } from '../output.js';
 import path from 'node:path';
 
 type TrainOptions = RepoOptions &
-  Omit<SettingsInput, 'reward' | 'algorithm' | 'lora'> &
-  NonNullable<SettingsInput['algorithm']> & {
+  Omit<SettingsInput, 'reward' | 'algorithm' | 'lora' | 'curriculum' | 'exploration' | 'replay' | 'checkpoints'> &
+  NonNullable<SettingsInput['algorithm']> &
+  RouteOptions & {
     resume?: string;
     kl?: number;
     loraRank?: number;
@@ -49,7 +52,7 @@ const describe = (key: keyof typeof algorithmSchema.shape) => asPhrase(algorithm
 const asPhrase = (sentence: string) => sentence[0].toLowerCase() + sentence.slice(1, -1);
 
 export const addTrainCommand: AddCommand = (program) => {
-  program
+  const command = program
     .command('train')
     .description('train a policy on this repository, with GRPO unless another algorithm is chosen')
     .addOption(repoOption())
@@ -66,6 +69,13 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--lora-alpha <x>', 'what the adapter adds counts alpha / rank', decimalNumber)
     .option('--lora-targets <names>', `projections that it changes, of ${projections.join(',')}`, projectionList)
     .option('--temperature <x>', 'sampling temperature of rollouts', decimalNumber)
+    .option('--dynamic-sampling <n>', describe('dynamicSampling'), wholeNumber)
+    .option('--overlong-buffer <n>', describe('overlongBuffer'), wholeNumber)
+    .option('--overlong-length <n>', describe('overlongLength'), wholeNumber)
+    .option('--overlong-factor <x>', describe('overlongFactor'), decimalNumber)
+    .option('--mask-truncated', describe('maskTruncated'))
+    .option('--turn-discount <x>', describe('turnDiscount'), decimalNumber)
+    .option('--step-weight <x>', describe('stepWeight'), decimalNumber)
     .option('--kl <x>', 'weight of the KL term to the starting policy', decimalNumber)
     .addOption(algorithmChoice('--kl-estimator <name>', 'klEstimator'))
     .addOption(algorithmChoice('--kl-place <place>', 'klPlace'))
@@ -94,6 +104,7 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--resume <run>', 'go on with an interrupted or stopped run; `last` is the newest')
     .addOption(jsonOption())
     .action((options: TrainOptions) => interruptible((signal) => train(options, signal)));
+  addRouteOptions(command);
 };
 
 async function train(options: TrainOptions, signal: AbortSignal): Promise<void> {
@@ -101,7 +112,8 @@ async function train(options: TrainOptions, signal: AbortSignal): Promise<void> 
   const { repoRoot, stateFolder } = await locateState(options);
   const settings = await loadSettings(repoRoot, chosenSettings(options));
   const runId = resume === undefined ? undefined : await resumable(stateFolder, resume);
-  const run = await runTraining(repoRoot, settings, runId, signal);
+  const changes = runId === undefined ? undefined : chosenChanges(options);
+  const run = await runTraining(repoRoot, settings, runId, signal, changes);
   if (json) printJson(await summaryOf(run));
   else for (const line of await reportLines(run)) print(line);
 }
@@ -112,7 +124,24 @@ export function chosenSettings(options: TrainOptions): SettingsInput {
   const chosen = (shape: object) => Object.fromEntries(Object.entries(options).filter(([key]) => key in shape));
   const algorithm = chosen(algorithmSchema.shape);
   const lora = { rank: options.loraRank, alpha: options.loraAlpha, targets: options.loraTargets };
-  return { ...chosen(settingsSchema.shape), model, klCoefficient: options.kl, algorithm, lora };
+  const sections = { algorithm, lora, ...routeSections(options) };
+  return { ...chosen(settingsSchema.shape), model, klCoefficient: options.kl, ...sections };
+}
+
+/** What the command line changes of a run that it resumes. Throws bad-input where that cannot change any more. */
+export function chosenChanges(options: TrainOptions): ResumeChanges {
+  const isSaid = (value: unknown) =>
+    Array.isArray(value) || typeof value !== 'object' || value === null
+      ? value !== undefined
+      : Object.values(value).some((each) => each !== undefined);
+  const said = Object.entries(chosenSettings(options)).filter(([, value]) => isSaid(value));
+  const fixed = said.find(([key]) => !(key in resumeChangesSchema.shape));
+  if (fixed === undefined) return resumeChangesSchema.parse(Object.fromEntries(said));
+  throw new WhetstoneError(
+    'bad-input',
+    `A resumed run keeps its own \`${fixed[0]}\`.`,
+    `Leave it out, or start a new run. What can change: ${Object.keys(resumeChangesSchema.shape).join(', ')}.`,
+  );
 }
 
 function projectionList(text: string): Projection[] {
@@ -136,9 +165,10 @@ export async function runTraining(
   settings: Settings,
   resume: string | undefined,
   signal: AbortSignal,
+  changes?: ResumeChanges,
 ): Promise<RunReader> {
   const progress = new ProgressLine();
-  const handle = await startTraining({ repoRoot, settings, resume, owner: 'attached' }, signal);
+  const handle = await startTraining({ repoRoot, settings, resume, changes, owner: 'attached' }, signal);
   const stateFolder = path.dirname(path.dirname(handle.runFolder));
   const run = openRun(stateFolder, handle.runId);
   progress.say(`Run ${handle.runId}`);

@@ -1,10 +1,29 @@
 import { equalRewards, groupAdvantages } from './advantages.js';
 import { drGrpoAdvantages } from './drGrpo.js';
+import { gigpoAdvantages } from './gigpo.js';
+import { igpoAdvantages } from './igpo.js';
 import { reinforcePlusPlusAdvantages } from './reinforcePlusPlus.js';
 import { rlooAdvantages } from './rloo.js';
+import { turnDiscounted } from './turnDiscounted.js';
+import { overTokens } from './turnReturns.js';
+import type { TurnView } from './turnView.js';
 
-export const advantageEstimatorNames = ['grpo', 'dr-grpo', 'rloo', 'reinforce++', 'reinforce++-baseline'] as const;
+const wholeEstimatorNames = ['grpo', 'dr-grpo', 'rloo', 'reinforce++', 'reinforce++-baseline'] as const;
+const turnEstimatorNames = ['turn-discounted', 'gigpo', 'igpo'] as const;
+export const advantageEstimatorNames = [...wholeEstimatorNames, ...turnEstimatorNames] as const;
 export type AdvantageEstimator = (typeof advantageEstimatorNames)[number];
+type TurnEstimator = (typeof turnEstimatorNames)[number];
+
+/** Whether the estimator tells turns apart. */
+export const isTurnEstimator = (estimator: AdvantageEstimator): estimator is TurnEstimator =>
+  (turnEstimatorNames as readonly string[]).includes(estimator);
+
+export interface EstimatorOptions {
+  /** Discount from turn to turn. */
+  readonly turnDiscount: number;
+  /** omega of GiGPO. */
+  readonly stepWeight: number;
+}
 
 /** One rollout, as an estimator sees it. */
 export interface Outcome {
@@ -13,6 +32,8 @@ export interface Outcome {
   readonly actionMask: Uint8Array;
   /** What each token costs (kl.ts): [time]; null where nothing does. */
   readonly penalties: Float64Array | null;
+  /** Needed by those estimators that tell turns apart. */
+  readonly turns?: TurnView;
 }
 
 /** Of the whole trajectory, or of each token: [time]. */
@@ -21,32 +42,38 @@ export type Advantage = number | Float64Array;
 /**
  * Which groups give no gradient, neither from the reward nor from the terms beside it: those of equal rewards, compared
  * exactly and before any penalty. REINFORCE++ has no groups; its baseline is the batch, so only a batch of equal rewards is
- * silent.
- * @param rewards [groups][group]
+ * silent. GiGPO and IGPO reward turns too: a group of theirs is silent where no turn differs from its like.
+ * @param groups [groups][group]
  */
 export function silentGroups(
   estimator: AdvantageEstimator,
-  rewards: readonly (readonly (number | null)[])[],
+  groups: readonly (readonly Outcome[])[],
+  options: EstimatorOptions,
 ): boolean[] {
+  const rewards = groups.map((group) => group.map(({ reward }) => reward));
+  if (estimator === 'gigpo' || estimator === 'igpo') {
+    return groups.map((group) =>
+      turnAdvantages(estimator, group, options).every((advantage) => advantage.every((value) => value === 0)),
+    );
+  }
   const whole = equalRewards(rewards.flat());
   return rewards.map((group) => (estimator === 'reinforce++' ? whole : equalRewards(group)));
 }
 
 /**
  * Advantages of a step's rollouts, group by group; 0 where the machine failed and in silent groups. Penalties are taken out
- * of the reward: token by token for REINFORCE++, their sum for the others (as in verl).
+ * of the reward: token by token for REINFORCE++, their sum for the others (as in verl); those that tell turns apart know none.
  * @returns [groups][group]
  */
 export function estimateAdvantages(
   estimator: AdvantageEstimator,
   groups: readonly (readonly Outcome[])[],
+  options: EstimatorOptions,
 ): Advantage[][] {
+  if (isTurnEstimator(estimator)) return groups.map((group) => turnAdvantages(estimator, group, options));
   if (estimator === 'reinforce++') return whitened(groups, ({ reward }) => reward, true);
   if (estimator === 'reinforce++-baseline') {
-    const silent = silentGroups(
-      estimator,
-      groups.map((group) => group.map(({ reward }) => reward)),
-    );
+    const silent = silentGroups(estimator, groups, options);
     const centred = new Map(
       groups.flatMap((group, index) => {
         if (silent[index]) return [];
@@ -58,6 +85,39 @@ export function estimateAdvantages(
   }
   return groups.map((group) => [...relative(ofGroup[estimator], group).advantages]);
 }
+
+/** One advantage a token: [group][time]. */
+function turnAdvantages(
+  estimator: TurnEstimator,
+  group: readonly Outcome[],
+  { turnDiscount: gamma, stepWeight }: EstimatorOptions,
+): Float64Array[] {
+  const views = group.map(({ turns }) => turns!);
+  if (estimator === 'turn-discounted') {
+    const { advantages } = groupAdvantages(group.map(({ reward }) => reward));
+    return group.map(({ actionMask }, index) =>
+      turnDiscounted(advantages[index], views[index].turnOfToken, views[index].states.length, actionMask, gamma),
+    );
+  }
+  const byTurn =
+    estimator === 'gigpo'
+      ? gigpoAdvantages(
+          group.map(({ reward }, index) => ({
+            reward,
+            states: views[index].states,
+            turnRewards: atTheEnd(reward ?? 0, views[index].states.length),
+          })),
+          { gamma, stepWeight, normalize: true },
+        )
+      : igpoAdvantages(
+          group.map(({ reward }, index) => ({ reward, gains: views[index].gains! })),
+          gamma,
+        );
+  return group.map(({ actionMask }, index) => overTokens(byTurn[index], views[index].turnOfToken, actionMask));
+}
+
+const atTheEnd = (reward: number, turns: number) =>
+  Array.from({ length: turns }, (_, turn) => (turn === turns - 1 ? reward : 0));
 
 const ofGroup = { grpo: groupAdvantages, 'dr-grpo': drGrpoAdvantages, rloo: rlooAdvantages };
 

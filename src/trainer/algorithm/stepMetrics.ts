@@ -6,6 +6,10 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 /** 0 of nothing: a record holds finite numbers only. */
 export const meanOf = (values: readonly number[]) => (values.length === 0 ? 0 : sum(values) / values.length);
 
+/** A limit cut it off: the policy had not come to an end. */
+export const isTruncated = ({ stopReason }: Pick<Trajectory, 'stopReason'>) =>
+  stopReason === 'turn-limit' || stopReason === 'token-limit' || stopReason === 'time-limit';
+
 /** What a step's rollouts say about the policy that played them, by TRL's names. All finite. */
 export function rolloutMetrics(
   trajectories: readonly Trajectory[],
@@ -24,6 +28,8 @@ export function rolloutMetrics(
     reward: meanOf(grades.map(({ reward }) => reward)),
     reward_std: meanOf(groups.map(({ standardDeviation }) => standardDeviation)),
     frac_reward_zero_std: meanOf(groups.map(({ equalRewards }) => (equalRewards ? 1 : 0))),
+    'groups/played': groups.length,
+    'groups/equal_rewards': groups.filter(({ equalRewards }) => equalRewards).length,
     ...Object.fromEntries(
       components.map((name) => [
         `rewards/${name}/mean`,
@@ -32,6 +38,7 @@ export function rolloutMetrics(
     ),
     success: meanOf(grades.map(({ resolved }) => (resolved ? 1 : 0))),
     'completions/mean_length': meanOf(statistics.map(({ sampledTokens }) => sampledTokens)),
+    'completions/clipped_ratio': meanOf(trajectories.map((trajectory) => (isTruncated(trajectory) ? 1 : 0))),
     'tools/call_frequency': trajectories.length === 0 ? 0 : calls / trajectories.length,
     'tools/failure_frequency': calls === 0 ? 0 : failedCalls / calls,
     'rollouts/turns': meanOf(statistics.map(({ turns }) => turns)),

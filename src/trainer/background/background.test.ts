@@ -113,13 +113,27 @@ describe('a training in the background', () => {
       message: 'Training is completed.',
       errorKind: undefined,
     });
-    expect((await run.summary()).step).toBe(3);
+    expect((await run.summary()).step).toBe(4);
     const steps = await run.steps();
-    expect(steps.map(({ step }) => step)).toEqual([1, 2, 3]);
+    expect(steps.map(({ step }) => step)).toEqual([1, 2, 3, 4]);
+    const methods = ['rejection-sampling', 'dpo', 'policy-gradient', 'policy-gradient'];
+    expect(steps.map(({ method }) => method)).toEqual(methods);
+    expect(steps[1].metrics).toMatchObject({ 'updates/made': 1, 'rewards/accuracies': expect.any(Number) as number });
+    // What was chosen and why is told before it is played.
+    const plans = (await run.events()).filter((event) => event.type === 'plan');
+    expect(plans.map(({ step, round, maxTurns }) => [step, round, maxTurns])).toEqual(
+      expect.arrayContaining([
+        [1, 0, 3],
+        [2, 0, 5],
+        [4, 0, 5],
+      ]),
+    );
+    expect(plans.every(({ tasks }) => tasks.every(({ why }) => why !== ''))).toBe(true);
+    expect(steps[3].replayed?.map(({ fromStep }) => fromStep)).toEqual([3]);
     expect(steps.some(({ metrics }) => metrics.reward_std > 0 && metrics.grad_norm > 0)).toBe(true);
     const differences = steps.map(({ metrics }) => metrics['sampling/sampling_logp_difference/max']);
     expect(Math.max(...differences.filter((difference) => difference !== undefined))).toBeLessThan(1e-3);
-    expect((await run.evaluations()).map(({ step }) => step)).toEqual([0, 3]);
+    expect((await run.evaluations()).map(({ step }) => step)).toEqual([0, 4]);
     const demonstrations = (await run.headers()).filter(({ kind }) => kind === 'demonstration');
     expect(demonstrations.length).toBeGreaterThan(0);
     expect(demonstrations.filter(({ resolved }) => !resolved)).toEqual([]);

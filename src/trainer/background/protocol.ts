@@ -4,6 +4,7 @@
  * nudge that something new was written.
  */
 import { z } from 'zod';
+import { resumeChangesSchema } from '../run/resumeChanges.js';
 import { errorKindSchema } from '../run/runSchemas.js';
 import { settingsSchema } from '../run/settings.js';
 
@@ -39,6 +40,8 @@ export const trainingRequestSchema = z.object({
   settings: settingsSchema,
   /** Id of a run to go on with; its own settings then count. */
   resume: z.string().optional(),
+  /** What the resumed run does otherwise from here on. */
+  changes: resumeChangesSchema.optional(),
   /** `attached`: the training stops when its standard input closes. `detached`: it outlives who started it. */
   owner: z.enum(['attached', 'detached']),
 });

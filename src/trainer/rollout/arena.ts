@@ -40,4 +40,6 @@ export interface EpisodePlan {
   readonly task: Task;
   readonly sample: number;
   readonly seed: number;
+  /** In place of the temperature of all. */
+  readonly temperature?: number;
 }

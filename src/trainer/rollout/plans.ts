@@ -4,9 +4,24 @@ import { deriveSeed } from './seeds.js';
 
 const numbered = (word: string, step: number) => `${word}-${String(step).padStart(6, '0')}`;
 
-/** The rollouts of a training step, group by group. */
-export function rolloutPlans(tasks: readonly Task[], step: number, groupSize: number, runSeed: number): EpisodePlan[] {
-  return plans('rollout', numbered('step', step), tasks, step, groupSize, runSeed);
+/**
+ * The rollouts of one group of a training step.
+ * @param groupsBefore groups of the same task that the step has played already
+ */
+export function groupPlans(
+  task: Task,
+  step: number,
+  groupSize: number,
+  runSeed: number,
+  groupsBefore = 0,
+): EpisodePlan[] {
+  const first = groupsBefore * groupSize;
+  return plans('rollout', numbered('step', step), [task], step, first + groupSize, runSeed).slice(first);
+}
+
+/** One rollout of each task by the starting policy, for the failures among them. */
+export function negativePlans(tasks: readonly Task[], runSeed: number): EpisodePlan[] {
+  return plans('rollout', numbered('step', 0), tasks, 0, 1, runSeed);
 }
 
 /** The episodes of an evaluation of the weights after `step` steps. */

@@ -40,7 +40,8 @@ export async function playGroups(
         }
         await schedule.gate();
         if (signal.aborted) throw cancelled();
-        trajectories[index] = await playEpisode(player, arena, plans[index], options, signal);
+        const { temperature = options.temperature } = plans[index];
+        trajectories[index] = await playEpisode(player, arena, plans[index], { ...options, temperature }, signal);
         schedule.onTrajectory(trajectories[index]);
       }
     } catch (error) {

@@ -3,6 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { latestCheckpoint, listCheckpoints, writeCheckpoint } from './checkpoints.js';
+import { keepWithinBudget } from './diskBudget.js';
+import { runPaths } from './runDirectory.js';
 
 let root: string;
 let folder: string;
@@ -40,6 +42,35 @@ describe('checkpoints', () => {
       await writeCheckpoint(folder, state(step, reward), save);
     }
     expect((await listCheckpoints(folder)).map((checkpoint) => checkpoint.state.step)).toEqual([2, 4, 5]);
+  });
+
+  it('are as many as wished, with those of every so many steps, the ends of stages and step 0 of a whole warm start', async () => {
+    const kept = { keepLast: 1, keepBest: false, keepEvery: 4 };
+    const steps = async () => (await listCheckpoints(folder)).map((checkpoint) => checkpoint.state.step);
+    await writeCheckpoint(folder, { ...state(0), warmStartUpdates: 5 }, save, kept);
+    await writeCheckpoint(folder, state(1), save, kept);
+    expect(await steps()).toEqual([1]);
+    await writeCheckpoint(folder, state(0), save, kept);
+    for (let step = 2; step <= 9; step++) {
+      await writeCheckpoint(folder, { ...state(step, 1 / step), ...(step === 3 && { stageEnd: true }) }, save, kept);
+    }
+    expect(await steps()).toEqual([0, 3, 4, 8, 9]);
+  });
+
+  it('go, the oldest first, where a run is over its disk budget, and the run stops where that is not enough', async () => {
+    const paths = runPaths(root);
+    const keepAll = { keepLast: 9, keepBest: true, keepEvery: 0 };
+    const large = (target: string) => {
+      writeFileSync(path.join(target, 'model.safetensors'), Buffer.alloc(1000));
+      return Promise.resolve();
+    };
+    for (const step of [0, 1, 2, 3]) await writeCheckpoint(folder, state(step), large, keepAll);
+    await keepWithinBudget(paths, 3e-6, false);
+    expect((await listCheckpoints(folder)).map((checkpoint) => checkpoint.state.step)).toEqual([0, 3]);
+    await expect(keepWithinBudget(paths, 1e-6, false)).rejects.toMatchObject({ kind: 'bad-input' });
+    await keepWithinBudget(paths, 1e-6, true);
+    await keepWithinBudget(paths, 0, false);
+    expect((await listCheckpoints(folder)).map((checkpoint) => checkpoint.state.step)).toEqual([0, 3]);
   });
 
   it('are absent where saving failed, and what it left behind goes with the next', async () => {

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import type { CheckpointSettings } from './routeSettings.js';
 import { flush, storageError } from './storage.js';
 
 const stateSchema = z.object({
@@ -13,6 +14,10 @@ const stateSchema = z.object({
   curriculumCursor: z.int().nonnegative(),
   /** Mean reward of the step's rollouts; null where nothing was graded. */
   reward: z.number().nullable(),
+  /** Step 0 only: supervised updates of a warm start that is not over. */
+  warmStartUpdates: z.int().positive().optional(),
+  /** The last step of a stage: what the next one is held against. */
+  stageEnd: z.boolean().optional(),
 });
 /** `state.json` of a checkpoint: what training needs beside the weights and the optimizer. */
 export type CheckpointState = z.infer<typeof stateSchema>;
@@ -23,16 +28,19 @@ export interface Checkpoint {
 }
 
 const folderName = (step: number) => `step-${String(step).padStart(6, '0')}`;
-const keptByAge = 2;
+
+export type KeptCheckpoints = Pick<CheckpointSettings, 'keepLast' | 'keepBest' | 'keepEvery'>;
+const keptByDefault: KeptCheckpoints = { keepLast: 2, keepBest: true, keepEvery: 0 };
 
 /**
  * Writes a checkpoint: `save` fills a temporary folder, which is flushed and renamed into place, so a checkpoint is whole
- * or absent. Afterwards only the last two, the one with the best reward and that of step 0 are left.
+ * or absent. Afterwards only those that `kept` names, those that end a stage and that of step 0 are left.
  */
 export async function writeCheckpoint(
   checkpoints: string,
   state: CheckpointState,
   save: (folder: string) => Promise<void>,
+  kept = keptByDefault,
 ): Promise<Checkpoint> {
   const folder = path.join(checkpoints, folderName(state.step));
   const draft = path.join(checkpoints, `.${folderName(state.step)}`);
@@ -46,7 +54,7 @@ export async function writeCheckpoint(
     await remove(folder);
     await rename(draft, folder);
     await flush(checkpoints, 'folder');
-    await prune(checkpoints);
+    await prune(checkpoints, kept);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     throw storageError(error, folder);
@@ -74,15 +82,35 @@ async function readCheckpoint(folder: string): Promise<Checkpoint> {
   }
 }
 
-async function prune(checkpoints: string): Promise<void> {
+/** The weights that stages are held against: that of step 0 where the warm start is over, and the last of each stage. */
+export const isReference = ({ state }: Checkpoint) =>
+  state.step === 0 ? state.warmStartUpdates === undefined : state.stageEnd === true;
+
+async function prune(checkpoints: string, { keepLast, keepBest, keepEvery }: KeptCheckpoints): Promise<void> {
   const all = await listCheckpoints(checkpoints);
   const rewards = all.map(({ state }) => state.reward ?? -Infinity);
-  const best = all[rewards.lastIndexOf(Math.max(...rewards))];
-  const warmStart = all.filter(({ state }) => state.step === 0);
-  const kept = new Set([...all.slice(-keptByAge), best, ...warmStart]);
+  const best = keepBest ? all[rewards.lastIndexOf(Math.max(...rewards))] : undefined;
+  const regular = all.filter(({ state }) => keepEvery > 0 && state.step > 0 && state.step % keepEvery === 0);
+  const kept = new Set([...all.slice(-keepLast), best, ...regular, ...all.filter(isReference)]);
   for (const checkpoint of all) {
     if (!kept.has(checkpoint)) await remove(checkpoint.folder);
   }
+}
+
+/**
+ * Removes checkpoints, the oldest first, until what `size` measures is within `most` bytes; the newest and the last
+ * reference stay, since the run cannot go on without them. Resolves to the size that is left.
+ */
+export async function pruneToSize(checkpoints: string, most: number, size: () => Promise<number>): Promise<number> {
+  const all = await listCheckpoints(checkpoints);
+  const needed = new Set([all.at(-1), all.filter(isReference).at(-1)]);
+  let bytes = await size();
+  for (const checkpoint of all.filter((one) => !needed.has(one))) {
+    if (bytes <= most) break;
+    await remove(checkpoint.folder);
+    bytes = await size();
+  }
+  return bytes;
 }
 
 /** Hidden by a rename first: a kill half-way through a deletion must not leave half a checkpoint to be found. */

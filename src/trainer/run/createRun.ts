@@ -29,9 +29,11 @@ export async function settleTasks(paths: RunPaths, config: RunConfig, tasks: rea
     tasks.filter((task) => task.whetstone.split === split).map((task) => task.instance_id);
   const settled: RunConfig = { ...config, taskIds: { train: ids('train'), heldout: ids('heldout') } };
   // The tasks come last: where they are, the run is settled, whatever moment it was killed at.
-  await writeFileAtomically(paths.config, json(settled));
+  await writeConfig(paths, settled);
   await writeFileAtomically(paths.tasks, json(tasks));
   return settled;
 }
+
+export const writeConfig = (paths: RunPaths, config: RunConfig) => writeFileAtomically(paths.config, json(config));
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;

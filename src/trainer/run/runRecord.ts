@@ -1,18 +1,20 @@
 /**
  * The files of a run directory, `.whetstone/runs/<id>/`: the only truth about a run.
  *
- *   config.json          RunConfig; its taskIds are empty until the tasks are settled, nothing else changes
+ *   config.json          RunConfig; its taskIds are empty until the tasks are settled; a resumed run may change a few settings (`changed`)
  *   tasks.json           Task[], copied when the tasks are settled
  *   events.jsonl         RunEvent, append-only; a torn last line is ignored
  *   trajectories.jsonl   one TrajectoryLine a trajectory, append-only
  *   tokens.bin           blocks of ids, mask, log-probs, entropies, addressed by TrajectoryLine
  *   learned.jsonl/.bin   what the learner found out about each trajectory (LearnedTokens)
- *   checkpoints/step-000010/   step 0 where there was a warm start: the KL term's reference. Hugging Face layout, optimizer.safetensors, state.json; made by rename, so whole or absent
+ *   checkpoints/step-000010/   step 0 where there was a warm start; it and the last of each stage are the next one's reference. Hugging Face layout, optimizer.safetensors, state.json; made by rename, so whole or absent
  *   process.json         of the background process while it lives: pid, socket
  *   log.txt              standard error of the background process
  */
 import type { ErrorKind } from '../../trajectory/errors.js';
 import type { Finding } from '../doctor/finding.js';
+import type { SettingChange } from './resumeChanges.js';
+import type { StageMethod } from './routeSettings.js';
 import type { Settings } from './settings.js';
 
 export interface RunConfig {
@@ -39,8 +41,29 @@ export interface Evaluation {
   readonly trajectoryIds: readonly string[];
 }
 
+/** A task that a step plays, and why. */
+export interface ChosenTask {
+  readonly taskId: string;
+  readonly why: string;
+  /** Expected success, where the curriculum looks at it; else null. */
+  readonly success: number | null;
+}
+
+/** A group of an earlier step that is learned from again, and why. */
+export interface ReplayedGroup {
+  readonly fromStep: number;
+  readonly taskId: string;
+  readonly trajectoryIds: readonly string[];
+  readonly why: string;
+}
+
 export type RunEvent = { readonly at: string } & (
   | { readonly type: 'started'; readonly pid: number; readonly resumedFromStep: number | null }
+  | {
+      /** Settings that a resumed run has otherwise from here on. */
+      readonly type: 'changed';
+      readonly changes: readonly SettingChange[];
+    }
   | { readonly type: 'stage'; readonly stage: Stage }
   | {
       readonly type: 'progress';
@@ -58,15 +81,36 @@ export type RunEvent = { readonly at: string } & (
       readonly metrics: Readonly<Record<string, number>>;
     }
   | {
+      /** What a step is going to play and learn from, and why. */
+      readonly type: 'plan';
+      readonly step: number;
+      /** 0, and more where dynamic sampling plays groups in place of silent ones. */
+      readonly round: number;
+      readonly method: StageMethod;
+      readonly temperature: number;
+      readonly maxTurns: number;
+      readonly tasks: readonly ChosenTask[];
+      readonly replayed: readonly ReplayedGroup[];
+    }
+  | {
       readonly type: 'step';
       readonly step: number;
+      /** Absent in older records: the policy gradient. */
+      readonly method?: StageMethod;
       /** By the names that TRL's users know: reward, reward_std, entropy, kl, clip_ratio/region_mean, ... */
       readonly metrics: Readonly<Record<string, number>>;
       readonly groups: readonly {
         readonly taskId: string;
         readonly trajectoryIds: readonly string[];
         readonly advantages: readonly number[];
+        /** What the advantages were made of: rewards less what the length costs. Absent in older records. */
+        readonly rewards?: readonly (number | null)[];
+        /** Rollouts that the machine did not fail, and those of them that solved the task. */
+        readonly played?: number;
+        readonly resolved?: number;
       }[];
+      /** Groups of earlier steps that were learned from again. */
+      readonly replayed?: readonly (ReplayedGroup & { readonly advantages: readonly number[] })[];
     }
   | {
       /** What the doctor found while training; each failure mode once a run. */
@@ -96,6 +140,8 @@ export interface RunSummary {
   readonly createdAt: string;
   readonly message: string;
 }
+
+export type StepEvent = Extract<RunEvent, { type: 'step' }>;
 
 /** A trajectory without its tokens and messages: what lists and trees show. */
 export interface TrajectoryHeader {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ErrorKind } from '../../trajectory/errors.js';
 import { findingSchema } from '../doctor/finding.js';
+import { stageMethods } from './routeSettings.js';
 import type { RunConfig, RunEvent } from './runRecord.js';
 import { settingsSchema } from './settings.js';
 import { tokenBlockSchema } from './trajectoryLine.js';
@@ -21,8 +22,22 @@ export const runConfigSchema: z.ZodType<RunConfig> = z.object({
   sandbox: z.string(),
 });
 
+const settingValue = z.union([z.string(), z.number(), z.boolean()]);
+const method = z.enum(stageMethods);
+const replayedGroup = z.object({
+  fromStep: count,
+  taskId: z.string(),
+  trajectoryIds: z.array(z.string()),
+  why: z.string(),
+});
+
 export const runEventSchema: z.ZodType<RunEvent> = z.discriminatedUnion('type', [
   z.object({ at, type: z.literal('started'), pid: z.int(), resumedFromStep: count.nullable() }),
+  z.object({
+    at,
+    type: z.literal('changed'),
+    changes: z.array(z.object({ setting: z.string(), from: settingValue, to: settingValue })),
+  }),
   z.object({ at, type: z.literal('stage'), stage }),
   z.object({ at, type: z.literal('progress'), stage, message: z.string(), done: count, total: count }),
   z.object({
@@ -44,12 +59,32 @@ export const runEventSchema: z.ZodType<RunEvent> = z.discriminatedUnion('type', 
   }),
   z.object({
     at,
+    type: z.literal('plan'),
+    step: count,
+    round: count,
+    method,
+    temperature: z.number(),
+    maxTurns: count,
+    tasks: z.array(z.object({ taskId: z.string(), why: z.string(), success: z.number().nullable() })),
+    replayed: z.array(replayedGroup),
+  }),
+  z.object({
+    at,
     type: z.literal('step'),
     step: count,
+    method: method.optional(),
     metrics: z.record(z.string(), z.number()),
     groups: z.array(
-      z.object({ taskId: z.string(), trajectoryIds: z.array(z.string()), advantages: z.array(z.number()) }),
+      z.object({
+        taskId: z.string(),
+        trajectoryIds: z.array(z.string()),
+        advantages: z.array(z.number()),
+        rewards: z.array(z.number().nullable()).optional(),
+        played: count.optional(),
+        resolved: count.optional(),
+      }),
     ),
+    replayed: z.array(replayedGroup.extend({ advantages: z.array(z.number()) })).optional(),
   }),
   z.object({ at, type: z.literal('finding'), step: count, finding: findingSchema }),
   z.object({ at, type: z.literal('checkpoint'), step: count, folder: z.string() }),

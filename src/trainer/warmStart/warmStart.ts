@@ -1,7 +1,9 @@
 import { seededOrder } from '../../env/tasks/seededOrder.js';
 import { badInput, failed } from '../../trajectory/errors.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
+import { sampledTokens } from '../algorithm/policyGradient.js';
 import { supervisedCoefficients } from '../algorithm/supervised.js';
+import { unlikelihoodCoefficients } from '../algorithm/unlikelihood.js';
 import type { Learner, TrainingSequence } from '../model/policy.js';
 import { checkActionMask } from '../rollout/actionMask.js';
 import { trainingSequence } from '../rollout/nodes.js';
@@ -13,7 +15,7 @@ export interface WarmStartUpdate {
   /** 1 for the first. */
   readonly update: number;
   readonly updates: number;
-  /** By TRL's names: `loss` (mean negative log-probability of the tokens before the update, in nats), `grad_norm`, `learning_rate`. */
+  /** By TRL's names: `loss` (mean negative log-probability of the demonstrations' tokens before the update, in nats; 0 without any), `grad_norm`, `learning_rate`. */
   readonly metrics: Readonly<Record<'loss' | 'grad_norm' | 'learning_rate', number>>;
 }
 
@@ -24,17 +26,32 @@ const batchSize = 4;
 export const successes = (demonstrations: readonly Trajectory[]) =>
   demonstrations.filter(({ grade }) => grade?.resolved === true);
 
+/** The starting policy's own rollouts that teach what not to do. */
+export const failures = (rollouts: readonly Trajectory[]) =>
+  rollouts.filter(
+    ({ grade, nodes }) => grade?.resolved === false && nodes.some(({ actionMask }) => actionMask.includes(1)),
+  );
+
+/** A trajectory to learn from, or to unlearn. */
+interface Lesson extends TrainingSequence {
+  readonly isNegative: boolean;
+}
+
 /**
  * Supervised learning from demonstrations: `settings.warmStartEpochs` passes in an order of the seed, with a learning rate
- * that rises over the first tenth of the updates and then falls to a tenth in a straight line. Throws bad-input where there
- * is nothing to learn from, and `failed` where the gradient is no longer finite.
+ * that rises over the first tenth of the updates and then falls to a tenth in a straight line. Negative examples are mixed
+ * in and made less likely (unlikelihood.ts). Throws bad-input where there is nothing to learn from, and `failed` where the
+ * gradient is no longer finite.
+ * @param done updates that the learner has behind it already
  */
 export async function* warmStart(
   learner: Learner,
   demonstrations: readonly Trajectory[],
   settings: Settings,
+  negatives: readonly Trajectory[] = [],
+  done = 0,
 ): AsyncGenerator<WarmStartUpdate> {
-  const problems = demonstrations.flatMap(checkActionMask);
+  const problems = [...demonstrations, ...negatives].flatMap(checkActionMask);
   if (problems.length > 0) throw new Error(`internal: action mask: ${problems[0]}`);
   if (demonstrations.length === 0) {
     throw badInput(
@@ -42,21 +59,38 @@ export async function* warmStart(
       'Leave it out with `--warm-start-epochs 0`.',
     );
   }
+  const lessons = [
+    ...demonstrations.map((trajectory) => ({ trajectory, isNegative: false })),
+    ...negatives.map((trajectory) => ({ trajectory, isNegative: true })),
+  ];
   const batches = Array.from({ length: settings.warmStartEpochs }, (_, epoch) =>
-    batchesOf(demonstrations, deriveSeed(settings.seed, 'warm-start', epoch)),
+    batchesOf(lessons, deriveSeed(settings.seed, 'warm-start', epoch)),
   ).flat();
-  for (const [index, sequences] of batches.entries()) {
+  for (const [index, batch] of batches.entries()) {
+    if (index < done) continue;
     const learningRate = learningRateAt(index, batches.length, settings.warmStartLearningRate);
-    const tokens = sequences.reduce((sum, { actionMask }) => sum + actionMask.reduce((a, b) => a + b, 0), 0);
+    const tokensOf = (some: readonly Lesson[]) =>
+      some.reduce((sum, { actionMask }) => sum + sampledTokens(actionMask), 0);
+    const tokens = tokensOf(batch);
+    const before = batch.some(({ isNegative }) => isNegative) ? await learner.score(batch, 1) : null;
     const scores = await learner.accumulate(
-      sequences,
-      sequences.map(({ actionMask }) => ({ logprobs: supervisedCoefficients(actionMask, tokens), entropies: null })),
+      batch,
+      batch.map(({ actionMask, isNegative }, i) => ({
+        logprobs: isNegative
+          ? unlikelihoodCoefficients(
+              { actionMask, logprobs: before![i].logprobs },
+              tokens,
+              settings.warmStartNegativeWeight,
+            ).coefficients
+          : supervisedCoefficients(actionMask, tokens),
+        entropies: null,
+      })),
       1,
     );
-    const total = scores.reduce(
-      (sum, { logprobs }) => logprobs.reduce((a, value) => (Number.isNaN(value) ? a : a - value), sum),
-      0,
-    );
+    const positive = batch.filter(({ isNegative }) => !isNegative);
+    const total = scores
+      .filter((_, i) => !batch[i].isNegative)
+      .reduce((sum, { logprobs }) => logprobs.reduce((a, value) => (Number.isNaN(value) ? a : a - value), sum), 0);
     const { gradientNorm, skipped } = await learner.step({
       learningRate,
       beta1: 0.9,
@@ -71,15 +105,18 @@ export async function* warmStart(
         'Lower `--warm-start-learning-rate`.',
       );
     }
-    const metrics = { loss: total / tokens, grad_norm: gradientNorm, learning_rate: learningRate };
+    const loss = positive.length === 0 ? 0 : total / tokensOf(positive);
+    const metrics = { loss, grad_norm: gradientNorm, learning_rate: learningRate };
     yield { update: index + 1, updates: batches.length, metrics };
   }
 }
 
-function batchesOf(demonstrations: readonly Trajectory[], seed: number): TrainingSequence[][] {
-  const order = seededOrder(demonstrations, String(seed), ({ id }) => id);
+function batchesOf(lessons: readonly { trajectory: Trajectory; isNegative: boolean }[], seed: number): Lesson[][] {
+  const order = seededOrder(lessons, String(seed), ({ trajectory }) => trajectory.id);
   return Array.from({ length: Math.ceil(order.length / batchSize) }, (_, i) =>
-    order.slice(i * batchSize, (i + 1) * batchSize).map(trainingSequence),
+    order
+      .slice(i * batchSize, (i + 1) * batchSize)
+      .map(({ trajectory, isNegative }) => ({ ...trainingSequence(trajectory), isNegative })),
   );
 }
 

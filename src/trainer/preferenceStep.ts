@@ -1,0 +1,225 @@
+import type { Trajectory } from '../trajectory/trajectory.js';
+import { groupAdvantages } from './algorithm/advantages.js';
+import { dpoCoefficients } from './algorithm/dpo.js';
+import { ipoCoefficients } from './algorithm/ipo.js';
+import { ktoCoefficients, ktoReferencePoint } from './algorithm/kto.js';
+import { orpoCoefficients } from './algorithm/orpo.js';
+import { preferencePairs } from './algorithm/preferencePairs.js';
+import {
+  sequenceLogprob,
+  sequenceLogratio,
+  type PairGradient,
+  type ReferencedSequence,
+} from './algorithm/scoredSequence.js';
+import { simpoCoefficients } from './algorithm/simpo.js';
+import { meanOf, rolloutMetrics } from './algorithm/stepMetrics.js';
+import { learnedAlong } from './learnedAlong.js';
+import { optimizerOptions } from './learnerCalls.js';
+import type { LearnedStep } from './learnStep.js';
+import type { Learner } from './model/policy.js';
+import { checkActionMask } from './rollout/actionMask.js';
+import { trainingSequence } from './rollout/nodes.js';
+import type { PreferenceStage } from './run/routeSettings.js';
+import type { Settings } from './run/settings.js';
+
+/** Indices into the trajectories of the step. */
+interface PreferencePair {
+  readonly chosen: number;
+  readonly rejected: number;
+}
+
+/** What a loss makes of the step's sequences. */
+interface PreferenceGradient {
+  /** dL/dlp, one array a sequence: [time] */
+  readonly coefficients: readonly Float32Array[];
+  readonly loss: number;
+  readonly margins: readonly number[];
+}
+
+/**
+ * One step of an offline loss on the groups: pairs of a better and a worse trajectory of the same task (KTO: all trajectories
+ * of tasks that have such a pair, the solved ones as the good). Groups of equal rewards, compared exactly, have no
+ * pair and no gradient; without any pair nothing is updated and the weights stay bit for bit. One update an epoch.
+ * @param reference the weights that the stage began with; not looked at by ORPO and SimPO
+ */
+export async function preferenceStep(
+  learner: Learner,
+  reference: Learner | null,
+  groups: readonly (readonly Trajectory[])[],
+  stage: PreferenceStage,
+  settings: Settings,
+  step: number,
+): Promise<LearnedStep> {
+  const problems = groups.flat().flatMap(checkActionMask);
+  if (problems.length > 0) throw new Error(`internal: action mask: ${problems[0]}`);
+  const playable = groups.map((group) => group.map(rewardToCompare));
+  const { lessons, pairs } = lessonsOf(groups, playable, stage);
+  const sequences = lessons.map(trainingSequence);
+  const referenceScores =
+    usesReference(stage) && lessons.length > 0 ? await referenceOf(reference).score(sequences, 1) : null;
+  const learningRate = stage.learningRate ?? settings.learningRate;
+  const updates: { gradientNorm: number; skipped: boolean }[] = [];
+  let first: { gradient: PreferenceGradient; scored: readonly ReferencedSequence[] } | null = null;
+  for (let epoch = 0; epoch < (lessons.length === 0 ? 0 : stage.epochs); epoch++) {
+    const scores = await learner.score(sequences, 1);
+    const scored = sequences.map(({ actionMask }, index) => ({
+      actionMask,
+      logprobs: scores[index].logprobs,
+      referenceLogprobs: referenceScores?.[index].logprobs ?? new Float32Array(actionMask.length).fill(NaN),
+    }));
+    const gradient = gradientOf(scored, lessons, pairs, stage);
+    first ??= { gradient, scored };
+    await learner.accumulate(
+      sequences,
+      gradient.coefficients.map((logprobs) => ({ logprobs, entropies: null })),
+      1,
+    );
+    updates.push(await learner.step(optimizerOptions({ ...settings, learningRate })));
+  }
+  const sides = new Map<string, number>();
+  for (const { chosen, rejected } of pairs) {
+    sides.set(lessons[chosen].id, 1);
+    if (!sides.has(lessons[rejected].id)) sides.set(lessons[rejected].id, -1);
+  }
+  return {
+    metrics: {
+      ...rolloutMetrics(
+        groups.flat(),
+        playable.map((group) => groupAdvantages(group)),
+      ),
+      'preference/pairs': pairs.length,
+      ...(first && pairMetrics(first.gradient, first.scored, pairs)),
+      ...(updates.length > 0 && {
+        grad_norm: meanOf(updates.flatMap(({ gradientNorm, skipped }) => (skipped ? [] : [gradientNorm]))),
+      }),
+      learning_rate: learningRate,
+      'updates/made': updates.filter(({ skipped }) => !skipped).length,
+    },
+    advantages: groups.map((group) => group.map(({ id }) => sides.get(id) ?? 0)),
+    learned:
+      first === null
+        ? []
+        : lessons.map((trajectory, index) =>
+            learnedAlong(trajectory, step, sides.get(trajectory.id) ?? 0, {
+              logprobs: first.scored[index].logprobs,
+              ...(referenceScores && { referenceLogprobs: referenceScores[index].logprobs }),
+              coefficients: first.gradient.coefficients[index],
+            }),
+          ),
+  };
+}
+
+/** Null where there is nothing to hold against another: the machine failed, or the policy never spoke. */
+const rewardToCompare = (trajectory: Trajectory) =>
+  trajectory.grade !== null && trajectory.nodes.some(({ actionMask }) => actionMask.includes(1))
+    ? trajectory.grade.reward
+    : null;
+
+const usesReference = ({ method }: PreferenceStage) => method === 'dpo' || method === 'ipo' || method === 'kto';
+
+function referenceOf(reference: Learner | null): Learner {
+  if (reference === null) throw new Error('internal: a loss that needs a reference has none');
+  return reference;
+}
+
+/** The pairs of each task, those of the largest difference first and at most as many as the stage takes, and who is in them. */
+function lessonsOf(
+  groups: readonly (readonly Trajectory[])[],
+  rewards: readonly (readonly (number | null)[])[],
+  { pairsPerTask }: PreferenceStage,
+): { lessons: readonly Trajectory[]; pairs: readonly PreferencePair[] } {
+  const chosenPairs = groups.flatMap((group, index) => {
+    const difference = ({ chosen, rejected }: PreferencePair) => rewards[index][chosen]! - rewards[index][rejected]!;
+    return preferencePairs(rewards[index])
+      .sort((a, b) => difference(b) - difference(a) || a.chosen - b.chosen || a.rejected - b.rejected)
+      .slice(0, pairsPerTask)
+      .map(({ chosen, rejected }) => ({ chosen: group[chosen], rejected: group[rejected] }));
+  });
+  const lessons = [...new Set(chosenPairs.flatMap(({ chosen, rejected }) => [chosen, rejected]))];
+  const at = new Map(lessons.map((trajectory, index) => [trajectory, index]));
+  return {
+    lessons,
+    pairs: chosenPairs.map(({ chosen, rejected }) => ({ chosen: at.get(chosen)!, rejected: at.get(rejected)! })),
+  };
+}
+
+function gradientOf(
+  scored: readonly ReferencedSequence[],
+  lessons: readonly Trajectory[],
+  pairs: readonly PreferencePair[],
+  stage: PreferenceStage,
+): PreferenceGradient {
+  if (stage.method === 'kto') return ktoGradient(scored, lessons, pairs, stage.beta ?? 0.1);
+  const of = pairLoss(stage, pairs.length);
+  const coefficients = scored.map(({ actionMask }) => new Float32Array(actionMask.length));
+  const margins: number[] = [];
+  let loss = 0;
+  for (const { chosen, rejected } of pairs) {
+    const found = of({ chosen: scored[chosen], rejected: scored[rejected] });
+    found.chosen.forEach((value, t) => (coefficients[chosen][t] += value));
+    found.rejected.forEach((value, t) => (coefficients[rejected][t] += value));
+    margins.push(found.margin);
+    loss += found.loss;
+  }
+  return { coefficients, loss, margins };
+}
+
+type PairOf = { chosen: ReferencedSequence; rejected: ReferencedSequence };
+
+function pairLoss({ method, beta, margin: gamma }: PreferenceStage, pairs: number): (pair: PairOf) => PairGradient {
+  switch (method) {
+    case 'dpo':
+      return (pair) => dpoCoefficients(pair, { beta: beta ?? 0.1, pairs });
+    case 'ipo':
+      return (pair) => ipoCoefficients(pair, { beta: beta ?? 0.1, pairs });
+    case 'orpo':
+      return (pair) => orpoCoefficients(pair, { lambda: beta ?? 0.1, pairs });
+    case 'simpo':
+      return (pair) => simpoCoefficients(pair, { beta: beta ?? 2, gamma, pairs });
+    case 'kto':
+      throw new Error('internal: KTO has no pairs');
+  }
+}
+
+/**
+ * KTO takes the good and the bad ones by themselves. Its reference point z_0 is KL(pi || pi_ref), estimated here from the
+ * step's own rollouts, which the policy sampled itself; TRL, whose data is not the policy's, mismatches prompts and answers.
+ */
+function ktoGradient(
+  scored: readonly ReferencedSequence[],
+  lessons: readonly Trajectory[],
+  pairs: readonly PreferencePair[],
+  beta: number,
+): PreferenceGradient {
+  const good = new Set(pairs.map(({ chosen }) => chosen));
+  const options = {
+    beta,
+    referencePoint: ktoReferencePoint(scored),
+    desirableWeight: 1,
+    undesirableWeight: 1,
+    trajectories: lessons.length,
+  };
+  const found = scored.map((sequence, index) => ktoCoefficients(sequence, good.has(index), options));
+  return {
+    coefficients: found.map(({ coefficients }) => coefficients),
+    loss: found.reduce((sum, { loss }) => sum + loss, 0),
+    margins: pairs.map(
+      ({ chosen, rejected }) => beta * (sequenceLogratio(scored[chosen]) - sequenceLogratio(scored[rejected])),
+    ),
+  };
+}
+
+/** By TRL's names; those of the first update. */
+function pairMetrics(
+  { loss, margins }: PreferenceGradient,
+  scored: readonly ReferencedSequence[],
+  pairs: readonly PreferencePair[],
+): Record<string, number> {
+  return {
+    loss,
+    'rewards/margins': meanOf(margins),
+    'rewards/accuracies': meanOf(margins.map((margin) => (margin > 0 ? 1 : 0))),
+    'logps/chosen': meanOf(pairs.map(({ chosen }) => sequenceLogprob(scored[chosen]))),
+    'logps/rejected': meanOf(pairs.map(({ rejected }) => sequenceLogprob(scored[rejected]))),
+  };
+}
