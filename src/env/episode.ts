@@ -7,15 +7,23 @@ import type { Environment } from './environment.js';
 import type { Episode, EpisodeCounters, EpisodeLimits, EpisodeStep } from './episodeTypes.js';
 import { dangersOf } from './reward/dangerousCommands.js';
 import { finishObservation } from './tools/normalize.js';
-import { systemPrompt, taskPrompt } from './tools/prompts.js';
+import { systemPrompt, taggedCall, taskPrompt } from './tools/prompts.js';
 import { runCommand } from './tools/runCommand.js';
 import type { ToolContext } from './tools/tool.js';
 import { findTool, renderMalformedCall, renderUnknownTool, toolSchemas } from './tools/tools.js';
 import type { FileChange, Workspace } from './workspace/workspace.js';
 
-/** Opens a clean workspace for the task and returns the episode at its first turn. */
-export async function startEpisode(environment: Environment, task: Task, limits: EpisodeLimits): Promise<Episode> {
-  return new PlayedEpisode(environment, task, limits, await environment.openWorkspace(task));
+/**
+ * Opens a clean workspace for the task and returns the episode at its first turn.
+ * @param callExample how the policy writes a tool call, with placeholders
+ */
+export async function startEpisode(
+  environment: Environment,
+  task: Task,
+  limits: EpisodeLimits,
+  callExample: string = taggedCall,
+): Promise<Episode> {
+  return new PlayedEpisode(environment, task, limits, await environment.openWorkspace(task), callExample);
 }
 
 /** Name under which the answer to a malformed call is shown: no tool was reached. */
@@ -40,9 +48,10 @@ class PlayedEpisode implements Episode {
     private readonly task: Task,
     private readonly limits: EpisodeLimits,
     private readonly workspace: Workspace,
+    private readonly callExample: string,
   ) {
     this.prompt = [
-      { role: 'system', content: systemPrompt(toolSchemas) },
+      { role: 'system', content: systemPrompt(toolSchemas, callExample) },
       { role: 'user', content: taskPrompt(task) },
     ];
   }
@@ -62,7 +71,8 @@ class PlayedEpisode implements Episode {
     }
     if (message.malformedCall !== undefined && this.stopReason === null) {
       this.malformedCalls++;
-      observations.push(this.observe(`malformed-${this.turns}`, NO_TOOL, renderMalformedCall(message.malformedCall)));
+      const answer = renderMalformedCall(message.malformedCall, this.callExample);
+      observations.push(this.observe(`malformed-${this.turns}`, NO_TOOL, answer));
     }
     if (observations.length === 0) this.stopReason = 'no-tool-call';
     else if (this.turns >= this.limits.maxTurns) this.stopReason ??= 'turn-limit';

@@ -3,7 +3,7 @@ import type { Trajectory } from '../trajectory/trajectory.js';
 import { seededOrder } from '../env/tasks/seededOrder.js';
 import { meanOf } from './algorithm/stepMetrics.js';
 import { wilsonInterval } from './algorithm/wilson.js';
-import type { Arena, Player } from './rollout/arena.js';
+import type { Arena, MessagePlayer, Player } from './rollout/arena.js';
 import { samplingOptions } from './rollout/environmentArena.js';
 import { evaluationPlans } from './rollout/plans.js';
 import { playGroups, type Schedule } from './rollout/playGroups.js';
@@ -22,7 +22,7 @@ export function evaluationTasks(tasks: readonly Task[], split: TaskSplit, settin
  * @param recorded trajectories that were played before the run was interrupted; they are not played again
  */
 export async function evaluate(
-  player: Player,
+  player: Player | MessagePlayer,
   arena: Arena,
   tasks: readonly Task[],
   split: TaskSplit,

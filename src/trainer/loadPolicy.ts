@@ -2,6 +2,7 @@ import path from 'node:path';
 import { badInput } from '../trajectory/errors.js';
 import { loadAdapter, saveAdapter } from './model/adapterFiles.js';
 import { loadParameters, saveCheckpoint } from './model/checkpoint.js';
+import { branchedLearner } from './model/branchedLearner.js';
 import { chooseDevice } from './model/devices.js';
 import { createGenerator } from './model/generator.js';
 import { createLearner, type WeightFiles } from './model/learner.js';
@@ -22,7 +23,10 @@ export interface Policy {
   dispose(): Promise<void>;
 }
 
-type PolicySettings = Pick<Settings, 'model' | 'device' | 'deterministic' | 'concurrency' | 'lora' | 'seed'>;
+type PolicySettings = Pick<
+  Settings,
+  'model' | 'device' | 'deterministic' | 'concurrency' | 'lora' | 'seed' | 'toolFormat'
+>;
 
 /** Tokens of an episode, whatever more a model could hold: caches and activations grow with them. */
 const longestContext = 8192;
@@ -35,7 +39,8 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string): Pr
   const model = settings.model === 'embedded' ? settings.model : path.resolve(repoRoot, settings.model);
   const loaded = await loadModel(model);
   const adapter = settings.lora.rank === 0 ? null : adapterToTrain(loaded, settings);
-  const { config, parameters, codec, folder } = adapter ? loaded.checkpoint : merged(loaded);
+  const { config, parameters, codec: ownCodec, folder } = adapter ? loaded.checkpoint : merged(loaded);
+  const codec = settings.toolFormat === 'auto' ? ownCodec : ownCodec.withToolFormat(settings.toolFormat);
   const files: WeightFiles = adapter
     ? {
         write: (target, factors) => saveAdapter(target, config, { config: adapter.config, factors }, loaded.base),
@@ -48,7 +53,7 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string): Pr
   const device = await chooseDevice(settings.device);
   const options = { config, device, files, deterministic: settings.deterministic } as const;
   const start = adapter && copyAdapter(adapter);
-  const learner = await createLearner({ ...options, parameters, ...(adapter && { adapter }) });
+  const learner = branchedLearner(await createLearner({ ...options, parameters, ...(adapter && { adapter }) }));
   const generator = await createGenerator({
     config,
     parameters,
@@ -64,9 +69,11 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string): Pr
     codec,
     // The model under an adapter does not change, so the reference shares it.
     openReference: async () =>
-      start
-        ? createLearner({ ...options, parameters, adapter: copyAdapter(start) })
-        : createLearner({ ...options, parameters: merged(await loadModel(model)).parameters }),
+      branchedLearner(
+        start
+          ? await createLearner({ ...options, parameters, adapter: copyAdapter(start) })
+          : await createLearner({ ...options, parameters: merged(await loadModel(model)).parameters }),
+      ),
     async dispose() {
       await generator.dispose();
       await learner.dispose();

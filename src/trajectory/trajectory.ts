@@ -3,6 +3,12 @@ import type { Message } from './message.js';
 import type { TaskSplit } from './task.js';
 
 /**
+ * Why the policy was shown its history anew: the chat template would rewrite it, or older observations were left out for
+ * want of room.
+ */
+export type BranchReason = 'template' | 'window';
+
+/**
  * A message node of the trajectory tree. Along a path from the root, the nodes' tokens laid end to end are exactly the
  * ids that the policy saw and sampled. All arrays of a node are aligned with `tokenIds`.
  */
@@ -10,6 +16,11 @@ export interface TrajectoryNode {
   /** Index of the parent in the trajectory's `nodes`; null at the root. */
   readonly parent: number | null;
   readonly message: Message;
+  /**
+   * Set on the node that opens a new branch: its tokens are the rest of the history as it is shown from here on, none of
+   * them sampled here, and its message is their text.
+   */
+  readonly branch?: BranchReason;
   /** Ids that this node adds: [tokens]. */
   readonly tokenIds: Int32Array;
   /** 1 where the policy sampled the token, 0 elsewhere: [tokens]. */

@@ -1,12 +1,15 @@
 import type { ToolSchema } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
 
+/** How Hermes and Qwen models, and the embedded policy, write a tool call. */
+export const taggedCall = '<tool_call>{"name": ..., "arguments": {...}}</tool_call>';
+
 /** The fixed opening of every episode; the chat template adds the tools' schemas where it shows them. */
-export function systemPrompt(tools: readonly ToolSchema[]): string {
+export function systemPrompt(tools: readonly ToolSchema[], callExample: string = taggedCall): string {
   return [
     'You fix bugs in a repository. Change the source so that the failing tests pass; changes to tests do not count.',
     `Tools: ${tools.map((tool) => tool.function.name).join(', ')}.`,
-    'Call one with <tool_call>{"name": ..., "arguments": {...}}</tool_call>. Call submit when done.',
+    `Call one with ${callExample}. Call submit when done.`,
   ].join('\n');
 }
 

@@ -1,6 +1,7 @@
 import type { ToolSchema } from '../../trajectory/message.js';
 import { applyPatch } from './applyPatch.js';
 import { edit } from './edit.js';
+import { taggedCall } from './prompts.js';
 import { open } from './open.js';
 import { runCommand } from './runCommand.js';
 import { runTests } from './runTests.js';
@@ -23,6 +24,6 @@ export function renderUnknownTool(name: string): string {
 }
 
 /** The observation of a turn that held something meant as a call that did not parse. */
-export function renderMalformedCall(why: string): string {
-  return `Malformed tool call: ${why.replace(/[.\s]*$/, '')}. Write <tool_call>{"name": ..., "arguments": {...}}</tool_call>.`;
+export function renderMalformedCall(why: string, callExample: string = taggedCall): string {
+  return `Malformed tool call: ${why.replace(/[.\s]*$/, '')}. Write ${callExample}.`;
 }

@@ -168,6 +168,14 @@ describe('a request ends', () => {
     expect(result).toMatchObject({ finishReason: 'stop', tokenIds: free.tokenIds.slice(0, at + 1) });
   });
 
+  test('where its text says so, with the token that completed it', async () => {
+    const free = await generator.generate(request(prompt(10, 1)));
+    const stops = (tokenIds: readonly number[]) => tokenIds.length === 6;
+    const result = await generator.generate(request(prompt(10, 1), { stops }));
+    expect(result).toMatchObject({ finishReason: 'stop', tokenIds: free.tokenIds.slice(0, 6) });
+    expect(result.logprobs).toEqual(free.logprobs.slice(0, 6));
+  });
+
   test('at its limit, or where the context is full', async () => {
     const short = await generator.generate(request(prompt(10, 1), { maxNewTokens: 3 }));
     expect([short.tokenIds.length, short.finishReason]).toEqual([3, 'length']);

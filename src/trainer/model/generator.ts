@@ -179,7 +179,7 @@ class BatchGenerator implements Generator {
     tokenIds.push(id);
     generation.logprobs.push(logprob);
     generation.entropies.push(entropy);
-    const stopped = request.stopTokenIds.includes(id);
+    const stopped = request.stopTokenIds.includes(id) || request.stops?.(tokenIds) === true;
     const room = Math.min(request.maxNewTokens, this.maxContext - request.tokenIds.length);
     if (!stopped && tokenIds.length < room) return true;
     const waiting = this.running.get(generation);

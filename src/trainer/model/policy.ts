@@ -3,6 +3,16 @@ export interface TrainingSequence {
   readonly tokenIds: Int32Array;
   /** 1 on tokens whose log-probability is wanted (the policy's own): [time]. Position 0 can not be 1. */
   readonly actionMask: Uint8Array;
+  /** Set where the tokens are those of a tree; else they are one sequence. */
+  readonly branches?: readonly SequenceBranch[];
+}
+
+/** One way through a tree of tokens, from the root on. */
+export interface SequenceBranch {
+  /** Indices into the tree's tokens: [branch time]. */
+  readonly positions: Int32Array;
+  /** 1 on the sampled tokens that no earlier branch holds: [branch time]. */
+  readonly actionMask: Uint8Array;
 }
 
 /** Log-probabilities and entropies (nats); NaN where the mask is 0: [time]. */
@@ -59,6 +69,10 @@ export interface GenerationRequest {
   readonly temperature: number;
   readonly topP: number;
   readonly topK: number;
+  /** Tokens less probable than this share of the most probable one are left out; 0 keeps all. Not given, 0. */
+  readonly minP?: number;
+  /** Asked after each token: does the text of what was sampled so far end the turn (a stop string)? */
+  readonly stops?: (tokenIds: readonly number[]) => boolean;
   /** Seed of this request's own random stream: its tokens do not depend on its neighbours. */
   readonly seed: number;
   readonly signal?: AbortSignal;
@@ -67,7 +81,7 @@ export interface GenerationRequest {
 export interface GenerationResult {
   /** Sampled ids, the stop token included. */
   readonly tokenIds: Int32Array;
-  /** Log-probabilities under softmax(logits / temperature) before top-p and top-k: what the learner differentiates. */
+  /** Log-probabilities under softmax(logits / temperature) before top-p, top-k and min-p: what the learner differentiates. */
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;
   readonly finishReason: 'stop' | 'length';

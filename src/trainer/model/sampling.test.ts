@@ -54,17 +54,33 @@ describe('a sampled token', () => {
     expect(frequencies({ ...all, topP: 0.9 }).map((share) => share > 0)).toEqual([false, true, true, true, false]);
   });
 
+  test('is at least a share as probable as the likeliest', () => {
+    // Shares of the likeliest: 0.14, 1, 0.37, 1, 0.0003.
+    expect(frequencies({ ...all, minP: 0.5 }).map((share) => share > 0)).toEqual([false, true, false, true, false]);
+    expect(frequencies({ ...all, minP: 0.1 }).map((share) => share > 0)).toEqual([true, true, true, true, false]);
+    expect(frequencies({ ...all, minP: 1 })).toEqual(frequencies({ ...all, topK: 2 }));
+    const token = sampleToken(logits, { ...all, minP: 0.5 }, 0.2);
+    expect(token.logprob).toBeCloseTo(Math.log(softmax([...logits], 1)[token.id]!), 6);
+  });
+
   test('never has probability 0, whatever the logits and the random number', () => {
     const values = fc.array(fc.float({ min: -1000, max: 1000, noNaN: true }), { minLength: 1, maxLength: 40 });
     const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
-      fc.property(values, unit, fc.nat(5), fc.double({ min: 0.01, max: 1, noNaN: true }), (list, u, topK, topP) => {
-        const token = sampleToken(Float32Array.from(list), { temperature: 0.8, topP, topK }, u);
-        expect(token.id).toBeLessThan(list.length);
-        expect(token.logprob).toBeGreaterThan(-746);
-        expect(token.logprob).toBeLessThanOrEqual(0);
-        expect(token.entropy).toBeLessThanOrEqual(Math.log(list.length) + 1e-9);
-      }),
+      fc.property(
+        values,
+        unit,
+        fc.nat(5),
+        fc.double({ min: 0.01, max: 1, noNaN: true }),
+        unit,
+        (list, u, topK, topP, minP) => {
+          const token = sampleToken(Float32Array.from(list), { temperature: 0.8, topP, topK, minP }, u);
+          expect(token.id).toBeLessThan(list.length);
+          expect(token.logprob).toBeGreaterThan(-746);
+          expect(token.logprob).toBeLessThanOrEqual(0);
+          expect(token.entropy).toBeLessThanOrEqual(Math.log(list.length) + 1e-9);
+        },
+      ),
     );
   });
 });

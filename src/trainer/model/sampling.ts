@@ -8,11 +8,13 @@ export interface SamplingOptions {
   readonly topP: number;
   /** Only the most probable tokens, this many; 0 keeps all. */
   readonly topK: number;
+  /** Only tokens at least this share as probable as the most probable one; 0 keeps all. */
+  readonly minP?: number;
 }
 
 export interface SampledToken {
   readonly id: number;
-  /** Of softmax(logits / temperature) over the whole vocabulary, before top-k and top-p; temperature 1 where greedy. */
+  /** Of softmax(logits / temperature) over the whole vocabulary, before top-k, top-p and min-p; temperature 1 where greedy. */
   readonly logprob: number;
   /** Entropy in nats of the same distribution. */
   readonly entropy: number;
@@ -23,7 +25,7 @@ export interface SampledToken {
  * a logit is not finite.
  */
 export function sampleToken(logits: Float32Array, options: SamplingOptions, u: number): SampledToken {
-  const { temperature, topP, topK } = options;
+  const { temperature } = options;
   const sharpness = temperature === 0 ? 1 : 1 / temperature;
   let greatest = 0;
   for (let id = 1; id < logits.length; id++) if (logits[id]! > logits[greatest]!) greatest = id;
@@ -46,16 +48,17 @@ export function sampleToken(logits: Float32Array, options: SamplingOptions, u: n
   const logTotal = Math.log(total);
   // H = -sum p log p with log p = shifted - logTotal.
   const entropy = Math.max(0, logTotal - weightedLogits / total);
-  const id = temperature === 0 ? greatest : draw(weights, total, topK, topP, u);
+  const id = temperature === 0 ? greatest : draw(weights, total, options, u);
   return { id, logprob: (logits[id]! - maximum) * sharpness - logTotal, entropy };
 }
 
-function draw(weights: Float64Array, total: number, topK: number, topP: number, u: number): number {
+/** Top-k first, then min-p, then top-p within what they kept. The greatest weight is 1. */
+function draw(weights: Float64Array, total: number, { topK, topP, minP = 0 }: SamplingOptions, u: number): number {
   const cutsK = topK > 0 && topK < weights.length;
-  if (!cutsK && topP >= 1) return inverseCdf(weights, null, u * total);
-  const ids = Array.from(weights.keys()).sort((a, b) => weights[b]! - weights[a]! || a - b);
+  if (!cutsK && topP >= 1 && minP <= 0) return inverseCdf(weights, null, u * total);
+  const ids = Array.from(weights.keys()).filter((id) => weights[id]! >= minP);
+  ids.sort((a, b) => weights[b]! - weights[a]! || a - b);
   const candidates = cutsK ? ids.slice(0, topK) : ids;
-  // As usual, top-p counts within what top-k kept.
   const kept = candidates.reduce((sum, id) => sum + weights[id]!, 0);
   let mass = 0;
   let count = 0;

@@ -15,7 +15,9 @@ export function checkActionMask(trajectory: Trajectory): string[] {
       tell(`arrays of different lengths (${lengths.join(', ')})`);
       return problems;
     }
-    if (index === 0 ? parent !== null : parent === null || parent < 0 || parent >= index) {
+    // A new branch may share nothing with those before it.
+    const isRoot = index === 0 || node.branch !== undefined;
+    if (parent === null ? !isRoot : parent < 0 || parent >= index) {
       tell(`its parent is ${parent}`);
     }
     const sampled = node.message.role === 'assistant' ? 1 : 0;

@@ -4,6 +4,7 @@ import type { Grade } from '../../trajectory/grade.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Generator } from '../model/policy.js';
 import type { TextCodec } from '../text/textCodec.js';
+import type { Dialogue, Opening } from './dialogue.js';
 
 /** Where episodes are played: a repository's environment with the run's limits and reward, seen from the rollouts. */
 export interface Arena {
@@ -22,11 +23,24 @@ export interface Player {
   readonly policyStep: number;
 }
 
+/** Anyone who plays by messages: a server's model, an expert. */
+export interface MessagePlayer {
+  /** Optimizer steps behind the weights that sample; 0 where there are none of ours. */
+  readonly policyStep: number;
+  converse(opening: Opening): Dialogue | Promise<Dialogue>;
+}
+
 export interface SamplingOptions {
   /** 0 is greedy. */
   readonly temperature: number;
   readonly topP: number;
   readonly topK: number;
+  readonly minP: number;
+  /** Text that ends a turn, beside what the policy's tool format asks for. */
+  readonly stopStrings: readonly string[];
+  /** Share of the context from which on older observations are left out, all but the last `keptObservations`; 0 keeps all. */
+  readonly contextShare: number;
+  readonly keptObservations: number;
   readonly maxTokensPerTurn: number;
   /** Seconds that the episode's commands may take together. */
   readonly episodeSeconds: number;

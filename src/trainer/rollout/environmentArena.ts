@@ -8,15 +8,19 @@ import type { Arena, SamplingOptions } from './arena.js';
 /** How rollouts are sampled; evaluations are greedy where each task is played once, else sampled as rollouts are. */
 export function samplingOptions(settings: Settings, kind: 'rollout' | 'evaluation'): SamplingOptions {
   const greedy = kind === 'evaluation' && settings.evaluationSamples === 1;
-  const { topP, topK, maxTokensPerTurn, episodeSeconds } = settings;
-  return { temperature: greedy ? 0 : settings.temperature, topP, topK, maxTokensPerTurn, episodeSeconds };
+  const { topP, topK, minP, stopStrings, contextShare, keptObservations, maxTokensPerTurn, episodeSeconds } = settings;
+  const cuts = { topP, topK, minP, stopStrings, contextShare, keptObservations };
+  return { temperature: greedy ? 0 : settings.temperature, ...cuts, maxTokensPerTurn, episodeSeconds };
 }
 
-/** The environment as rollouts see it, with the run's limits and weights of the reward. */
-export function environmentArena(environment: Environment, settings: Settings): Arena {
+/**
+ * The environment as rollouts see it, with the run's limits and weights of the reward.
+ * @param callExample how the policy writes a tool call, for the prompt and the answers to malformed calls
+ */
+export function environmentArena(environment: Environment, settings: Settings, callExample?: string): Arena {
   return {
     sandbox: environment.sandbox,
-    startEpisode: (task) => startEpisode(environment, task, episodeLimits(settings)),
+    startEpisode: (task) => startEpisode(environment, task, episodeLimits(settings), callExample),
     grade: (task, changes, statistics, signal) =>
       gradeChanges(environment, task, changes, {
         statistics,

@@ -1,19 +1,29 @@
 import type { AssistantMessage, Message, ToolMessage } from '../../trajectory/message.js';
-import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
-import type { GenerationResult, TrainingSequence } from '../model/policy.js';
+import type { BranchReason, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import type { GenerationResult, SequenceBranch, TrainingSequence } from '../model/policy.js';
 import type { TextCodec } from '../text/textCodec.js';
 
-/** Nodes of a trajectory while it is played: one path, each node the parent of the next. */
+/** Nodes of a trajectory while it is played: each is the child of the one before, until a new branch starts. */
 export class NodePath {
   readonly nodes: TrajectoryNode[] = [];
-  /** Tokens so far, and those of them that the policy sampled. */
+  /** Indices of the nodes from the root to the present one. */
+  private path: number[] = [];
+  /** Tokens that the policy sees next. */
   tokens = 0;
+  /** Sampled tokens of all branches. */
   sampledTokens = 0;
 
+  /** Tokens of all branches, what they share counted once. */
+  get storedTokens(): number {
+    return this.nodes.reduce((sum, node) => sum + node.tokenIds.length, 0);
+  }
+
   /** Tokens that the policy did not sample: mask 0. */
-  addGiven(message: Message, tokenIds: Int32Array): void {
+  addGiven(message: Message, tokenIds: Int32Array, branch?: BranchReason): void {
     const unknown = new Float32Array(tokenIds.length).fill(NaN);
-    this.add({ message, tokenIds, actionMask: new Uint8Array(tokenIds.length), logprobs: unknown, entropies: unknown });
+    const actionMask = new Uint8Array(tokenIds.length);
+    const reason = branch === undefined ? {} : { branch };
+    this.add({ message, ...reason, tokenIds, actionMask, logprobs: unknown, entropies: unknown });
   }
 
   /** A sampled turn: mask 1 on every token, the stop token included. */
@@ -22,13 +32,29 @@ export class NodePath {
     this.sampledTokens += tokenIds.length;
   }
 
+  /** Goes on from other ids: whole nodes that agree are shared, one node holds the rest. */
+  startBranch(reason: BranchReason, tokenIds: Int32Array, textOf: (tokenIds: Int32Array) => string): void {
+    let shared = 0;
+    const kept = this.path.findIndex((index) => {
+      const node = this.nodes[index]!.tokenIds;
+      const agrees = node.every((id, i) => id === tokenIds[shared + i]);
+      if (agrees) shared += node.length;
+      return !agrees;
+    });
+    if (kept >= 0) this.path = this.path.slice(0, kept);
+    this.tokens = shared;
+    const rest = tokenIds.slice(shared);
+    if (rest.length > 0) this.addGiven({ role: 'user', content: textOf(rest) }, rest, reason);
+  }
+
   /** The ids that the policy sees next. */
   tokenIds(): Int32Array {
-    return concatenate(this.nodes.map((node) => node.tokenIds));
+    return concatenate(this.path.map((index) => this.nodes[index]!.tokenIds));
   }
 
   private add(node: Omit<TrajectoryNode, 'parent'>): void {
-    this.nodes.push({ parent: this.nodes.length === 0 ? null : this.nodes.length - 1, ...node });
+    this.nodes.push({ parent: this.path.at(-1) ?? null, ...node });
+    this.path.push(this.nodes.length - 1);
     this.tokens += node.tokenIds.length;
   }
 }
@@ -59,14 +85,48 @@ function commonPrefix(a: Int32Array, b: Int32Array): number {
   return differs < 0 ? a.length : differs;
 }
 
-/** The trajectory's tokens for the learner, up to its last sampled token: what follows cannot be learned from. */
+/**
+ * The trajectory's tokens for the learner, laid end to end up to its last sampled token: what follows cannot be learned
+ * from. Where the trajectory branches, each branch is a sequence of its own.
+ */
 export function trainingSequence(trajectory: Trajectory): TrainingSequence {
-  const actionMask = concatenateBytes(trajectory.nodes.map((node) => node.actionMask));
+  const { nodes } = trajectory;
+  const actionMask = concatenateBytes(nodes.map((node) => node.actionMask));
   const end = actionMask.lastIndexOf(1) + 1;
+  const isTree = nodes.some(({ parent }, index) => index > 0 && parent !== index - 1);
   return {
-    tokenIds: concatenate(trajectory.nodes.map((node) => node.tokenIds)).subarray(0, end),
+    tokenIds: concatenate(nodes.map((node) => node.tokenIds)).subarray(0, end),
     actionMask: actionMask.subarray(0, end),
+    ...(isTree ? { branches: branchesOf(nodes) } : {}),
   };
+}
+
+/** Every way from the root to a leaf that holds a sampled token of its own, up to the last of them. */
+function branchesOf(nodes: readonly TrajectoryNode[]): SequenceBranch[] {
+  const starts: number[] = [];
+  let tokens = 0;
+  for (const { tokenIds } of nodes) {
+    starts.push(tokens);
+    tokens += tokenIds.length;
+  }
+  const parents = new Set(nodes.map(({ parent }) => parent));
+  const learned = new Set<number>();
+  return nodes.flatMap((_, leaf) => {
+    if (parents.has(leaf)) return [];
+    const path: number[] = [];
+    for (let at: number | null = leaf; at !== null; at = nodes[at]!.parent) path.unshift(at);
+    const isNew = (index: number) => !learned.has(index) && nodes[index]!.actionMask.includes(1);
+    const last = path.findLastIndex(isNew);
+    if (last < 0) return [];
+    const taken = path.slice(0, last + 1);
+    const masks = taken.map((index) => {
+      const { actionMask } = nodes[index]!;
+      return isNew(index) ? actionMask : new Uint8Array(actionMask.length);
+    });
+    for (const index of taken) learned.add(index);
+    const positions = taken.flatMap((index) => Array.from(nodes[index]!.tokenIds, (_id, i) => starts[index]! + i));
+    return [{ positions: Int32Array.from(positions), actionMask: concatenateBytes(masks) }];
+  });
 }
 
 /** The sampler's log-probabilities laid end to end: [tokens]. */

@@ -25,7 +25,17 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 const call = (name: string) => `<tool_call>\n{"name": "${name}", "arguments": {}}\n</tool_call>`;
-const options: SamplingOptions = { temperature: 1, topP: 1, topK: 0, maxTokensPerTurn: 200, episodeSeconds: 60 };
+const options: SamplingOptions = {
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  stopStrings: [],
+  contextShare: 0.75,
+  keptObservations: 0,
+  maxTokensPerTurn: 200,
+  episodeSeconds: 60,
+};
 const never = new AbortController().signal;
 const task = { instance_id: 'task', whetstone: { split: 'train' } } as Task;
 const plan: EpisodePlan = { id: 'step-000001/task/0', kind: 'rollout', step: 1, task, sample: 0, seed: 7 };

@@ -4,16 +4,17 @@ import { unifiedDiff } from '../../env/tasks/unifiedDiff.js';
 import { cancelled, WhetstoneError } from '../../trajectory/errors.js';
 import type { Grade } from '../../trajectory/grade.js';
 import type { EpisodeStatistics, StopReason, Trajectory } from '../../trajectory/trajectory.js';
-import type { Arena, EpisodePlan, Player, SamplingOptions } from './arena.js';
-import { NodePath, observationNodes } from './nodes.js';
-import { deriveSeed } from './seeds.js';
+import type { Arena, EpisodePlan, MessagePlayer, Player, SamplingOptions } from './arena.js';
+import type { Dialogue, Opening } from './dialogue.js';
+import { NodePath } from './nodes.js';
+import { TokenDialogue } from './tokenDialogue.js';
 
 /**
  * Plays one episode to its end and grades it. A failure of the machine is tried once more from the start and then
  * recorded, without a grade. Throws `cancelled` where `signal` aborts: such an episode leaves no record.
  */
 export async function playEpisode(
-  player: Player,
+  player: Player | MessagePlayer,
   arena: Arena,
   plan: EpisodePlan,
   options: SamplingOptions,
@@ -32,30 +33,32 @@ interface Ending {
 }
 
 async function attempt(
-  player: Player,
+  player: Player | MessagePlayer,
   arena: Arena,
   plan: EpisodePlan,
   options: SamplingOptions,
   signal: AbortSignal,
 ): Promise<Trajectory> {
-  const path = new NodePath();
+  let dialogue: Dialogue | null = null;
   let episode: Episode | null = null;
   let ending: Ending;
   try {
     episode = await arena.startEpisode(plan.task);
-    const stopReason = await playTurns(player, episode, path, plan, options, signal);
+    const { prompt, tools, root } = episode;
+    dialogue = await converse(player, { plan, prompt, tools, root, options });
+    const stopReason = await playTurns(dialogue, episode, options, signal);
     const changes = await episode.changes();
     const counters = episode.statistics();
     const grade = await arena.grade(plan.task, changes, counters, signal);
-    const statistics = statisticsOf(counters, path);
+    const statistics = statisticsOf(counters, dialogue.path);
     ending = { stopReason, infrastructureError: null, grade, patch: unifiedDiff(changes), statistics };
   } catch (error) {
     if (signal.aborted) throw cancelled();
     if (!(error instanceof WhetstoneError) || error.kind !== 'infrastructure') throw error;
-    const statistics = statisticsOf(episode?.statistics() ?? nothingPlayed, path);
+    const statistics = statisticsOf(episode?.statistics() ?? nothingPlayed, dialogue?.path ?? new NodePath());
     ending = { stopReason: 'error', infrastructureError: error.line, grade: null, patch: '', statistics };
   } finally {
-    player.generator.release(plan.id);
+    dialogue?.end();
     await episode?.dispose();
   }
   return {
@@ -69,49 +72,29 @@ async function attempt(
     temperature: options.temperature,
     policyStep: player.policyStep,
     sandbox: arena.sandbox,
-    nodes: path.nodes,
+    nodes: dialogue?.path.nodes ?? [],
     ...ending,
   };
 }
 
+const converse = (player: Player | MessagePlayer, opening: Opening): Dialogue | Promise<Dialogue> =>
+  'converse' in player ? player.converse(opening) : new TokenDialogue(player, opening);
+
 async function playTurns(
-  { generator, codec }: Player,
+  dialogue: Dialogue,
   episode: Episode,
-  path: NodePath,
-  plan: EpisodePlan,
   options: SamplingOptions,
   signal: AbortSignal,
 ): Promise<StopReason> {
-  for (const { message, tokenIds } of codec.promptNodes(episode.prompt, episode.tools))
-    path.addGiven(message, tokenIds);
   let milliseconds = options.episodeSeconds * 1000;
-  for (let turn = 0; ; turn++) {
-    const room = generator.maxContext - path.tokens;
-    if (room <= 0) return 'token-limit';
-    const sampled = await generator.generate({
-      tokenIds: path.tokenIds(),
-      sessionId: plan.id,
-      maxNewTokens: Math.min(options.maxTokensPerTurn, room),
-      stopTokenIds: codec.stopTokenIds,
-      temperature: options.temperature,
-      topP: options.topP,
-      topK: options.topK,
-      seed: deriveSeed(plan.seed, turn),
-      signal,
-    });
-    const message = codec.parseTurn(sampled.tokenIds);
-    path.addSampled(message, sampled);
-    // The turn was cut by the end of the context: it is not whole, and there is no room for an answer to it.
-    if (path.tokens >= generator.maxContext) return 'token-limit';
-
+  for (;;) {
+    const message = await dialogue.next(signal);
+    if (message === null) return 'token-limit';
     const started = performance.now();
     const step = await withTimeLimit(milliseconds, signal, (limited) => episode.step(message, limited));
     milliseconds -= performance.now() - started;
     if (step === null) return 'time-limit';
-    const turnTokens = { sampledIds: sampled.tokenIds, message };
-    for (const node of observationNodes(codec, turnTokens, step.observations)) {
-      path.addGiven(node.message, node.tokenIds);
-    }
+    dialogue.observe(step.observations);
     if (step.stopReason !== null) return step.stopReason;
     if (milliseconds <= 0) return 'time-limit';
   }
@@ -146,5 +129,5 @@ const nothingPlayed: EpisodeCounters = {
 };
 
 function statisticsOf(counters: EpisodeCounters, path: NodePath): EpisodeStatistics {
-  return { ...counters, sampledTokens: path.sampledTokens, totalTokens: path.tokens };
+  return { ...counters, sampledTokens: path.sampledTokens, totalTokens: path.storedTokens };
 }

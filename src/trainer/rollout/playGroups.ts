@@ -1,6 +1,6 @@
 import { cancelled } from '../../trajectory/errors.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
-import type { Arena, EpisodePlan, Player, SamplingOptions } from './arena.js';
+import type { Arena, EpisodePlan, MessagePlayer, Player, SamplingOptions } from './arena.js';
 import { playEpisode } from './playEpisode.js';
 
 export interface Schedule {
@@ -18,7 +18,7 @@ export interface Schedule {
  * concurrency of 1 the schedule is fixed. The first error ends all; it is thrown when the others have let go.
  */
 export async function playGroups(
-  player: Player,
+  player: Player | MessagePlayer,
   arena: Arena,
   plans: readonly EpisodePlan[],
   options: SamplingOptions,

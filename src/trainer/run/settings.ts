@@ -6,15 +6,8 @@ import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
 import { advantageEstimatorNames } from '../algorithm/advantageEstimators.js';
 import { policyLossNames } from '../algorithm/policyLosses.js';
+import { toolFormatNames } from '../text/toolFormats/toolFormat.js';
 import { loraSchema } from './learnerSettings.js';
-import {
-  checkpointsSchema,
-  curriculumSchema,
-  explorationSchema,
-  replaySchema,
-  stageSchema,
-  stepsOfStages,
-} from './routeSettings.js';
 
 /** How rewards become gradients: what a step of learning computes, beside the clipping and the KL weight. */
 export const algorithmSchema = z.strictObject({
@@ -22,7 +15,7 @@ export const algorithmSchema = z.strictObject({
     .enum(advantageEstimatorNames)
     .default('grpo')
     .describe(
-      'What a reward is held against: the group (`grpo`, `dr-grpo`, `rloo`), the whole step (`reinforce++`), or turn by turn (`turn-discounted`, `gigpo`, `igpo`).',
+      'What a reward is held against: the group (`grpo`, `dr-grpo`, `rloo`) or the whole step (`reinforce++`).',
     ),
   loss: z
     .enum(policyLossNames)
@@ -45,43 +38,6 @@ export const algorithmSchema = z.strictObject({
     .describe("Correction where the sampler's probabilities differ from the learner's."),
   importanceLow: z.number().nonnegative().default(0).describe('Least weight of the importance correction.'),
   importanceHigh: z.number().positive().default(3).describe('Greatest weight of the importance correction.'),
-  dynamicSampling: z
-    .int()
-    .nonnegative()
-    .default(0)
-    .describe(
-      'Dynamic sampling: how many times in one step the groups of equal rewards are replaced by newly played ones; 0 leaves it out.',
-    ),
-  overlongBuffer: z
-    .int()
-    .nonnegative()
-    .default(0)
-    .describe(
-      'Soft overlong punishment: the sampled tokens below overlongLength in which it grows from 0 to overlongFactor; 0 leaves it out.',
-    ),
-  overlongLength: z
-    .int()
-    .nonnegative()
-    .default(0)
-    .describe('Sampled tokens at which the overlong punishment is whole; 0: maxTurns times maxTokensPerTurn.'),
-  overlongFactor: z.number().nonnegative().default(1).describe('What the overlong punishment takes from the reward.'),
-  maskTruncated: z
-    .boolean()
-    .default(false)
-    .describe('Rollouts that a limit cut off teach nothing, though their rewards count in the group.'),
-  turnDiscount: z
-    .number()
-    .positive()
-    .max(1)
-    .default(0.95)
-    .describe(
-      'Discount from turn to turn of `turn-discounted`, `gigpo` and `igpo`; between the tokens of a turn there is none.',
-    ),
-  stepWeight: z
-    .number()
-    .nonnegative()
-    .default(1)
-    .describe("Weight of GiGPO's comparison of turns that began in the same state."),
 });
 
 /** Everything that decides a run, with the defaults; `whetstone.config.json` and the command line's flags override. */
@@ -106,6 +62,28 @@ export const settingsSchema = z.strictObject({
   temperature: z.number().positive().default(1).describe('Sampling temperature of rollouts.'),
   topP: z.number().positive().max(1).default(1).describe('Nucleus sampling; 1 leaves it out.'),
   topK: z.int().nonnegative().default(0).describe('Sampling from the k likeliest tokens; 0 leaves it out.'),
+  minP: z
+    .number()
+    .nonnegative()
+    .max(1)
+    .default(0)
+    .describe('Sampling from tokens at least this share as probable as the likeliest; 0 leaves it out.'),
+  stopStrings: z.array(z.string().min(1)).default([]).describe('Text that ends a turn, beside the stop tokens.'),
+  toolFormat: z
+    .enum(['auto', ...toolFormatNames])
+    .default('auto')
+    .describe('How the policy writes tool calls; `auto` takes what its chat template writes.'),
+  keptObservations: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe('Where the context fills, older observations are left out but for this many; 0 keeps all.'),
+  contextShare: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.75)
+    .describe('Share of the context from which on older observations are left out.'),
   maxTurns: z.int().positive().default(10).describe('Turns of the policy in one episode.'),
   maxTokensPerTurn: z.int().positive().default(200).describe('Sampled tokens in one turn.'),
   episodeSeconds: z
@@ -122,20 +100,6 @@ export const settingsSchema = z.strictObject({
       "Passes over an expert's episodes of the train tasks before the first step; 0 leaves the warm start out.",
     ),
   warmStartLearningRate: z.number().nonnegative().default(3e-4).describe('Highest learning rate of the warm start.'),
-  warmStartNegativeWeight: z
-    .number()
-    .nonnegative()
-    .default(0)
-    .describe(
-      "Negative examples of the warm start: how hard it pushes away from the starting policy's own failures on the train tasks; 0 leaves them out.",
-    ),
-  stages: z
-    .array(stageSchema)
-    .default([])
-    .describe('What is learned after the warm start, one stage after the other; none: `steps` of the policy gradient.'),
-  curriculum: curriculumSchema.prefault({}).describe('Which tasks a step plays, and for how many turns.'),
-  exploration: explorationSchema.prefault({}).describe('How the temperature of rollouts changes.'),
-  replay: replaySchema.prefault({}).describe('Groups of earlier steps that are learned from again.'),
   lora: loraSchema.prefault({}).describe('What is trained: all parameters, or an adapter.'),
   learningRate: z.number().nonnegative().default(2e-5).describe('Learning rate of AdamW.'),
   weightDecay: z.number().nonnegative().default(0).describe('Decoupled weight decay of AdamW.'),
@@ -183,7 +147,6 @@ export const settingsSchema = z.strictObject({
     .describe('Held-out tasks played before and after training; 0 plays them all.'),
   evaluationSamples: z.int().positive().default(1).describe('Episodes of each held-out task in one evaluation.'),
   checkpointEvery: z.int().positive().default(5).describe('Steps from one checkpoint to the next.'),
-  checkpoints: checkpointsSchema.prefault({}).describe('Which checkpoints are kept.'),
   concurrency: z.int().positive().default(16).describe('Episodes played side by side.'),
   deterministic: z
     .boolean()
@@ -231,14 +194,11 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
       'Take it out of the file; choose it yourself with `--sandbox unconfined` where you trust the repository.',
     );
   }
-  const sections = Object.fromEntries(
-    sectionNames.map((name) => [name, { ...(fromFile[name] as object | undefined), ...given(overrides[name]) }]),
-  );
-  return check({ ...fromFile, ...given(overrides), ...sections }, '');
+  const reward = { ...(fromFile.reward as object | undefined), ...given(overrides.reward) };
+  const algorithm = { ...(fromFile.algorithm as object | undefined), ...given(overrides.algorithm) };
+  const lora = { ...(fromFile.lora as object | undefined), ...given(overrides.lora) };
+  return check({ ...fromFile, ...given(overrides), reward, algorithm, lora }, '');
 }
-
-/** Settings that hold settings: a flag for one of them leaves the others of its section to the file. */
-const sectionNames = ['reward', 'algorithm', 'lora', 'curriculum', 'exploration', 'replay', 'checkpoints'] as const;
 
 const given = (values: object = {}) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
@@ -256,7 +216,7 @@ function parseObject(text: string, file: string): Record<string, unknown> {
 
 function check(value: unknown, where: string): Settings {
   const result = settingsSchema.safeParse(value);
-  if (result.success) return withStepsOfStages(result.data, (value as { steps?: unknown }).steps, where);
+  if (result.success) return result.data;
   const issue = result.error.issues[0];
   const isUnknown = issue.code === 'unrecognized_keys';
   const key = [...issue.path, ...(isUnknown ? issue.keys.slice(0, 1) : [])].join('.');
@@ -266,19 +226,6 @@ function check(value: unknown, where: string): Settings {
       ? `The settings are: ${Object.keys(settingsSchema.shape).join(', ')}.`
       : `Give another value. ${descriptionOf(issue.path[0])}`;
   throw badInput(`${where}setting \`${key}\`: ${problem}.`, remedy, result.error);
-}
-
-/** The stages, where there are any, decide how many steps a run has. */
-function withStepsOfStages(settings: Settings, steps: unknown, where: string): Settings {
-  if (settings.stages.length === 0) return settings;
-  const all = stepsOfStages(settings.stages);
-  if (steps !== undefined && steps !== all) {
-    throw badInput(
-      `${where}setting \`steps\`: it says ${settings.steps}, but the stages have ${all} steps together.`,
-      'Leave it out, or change the steps of the stages.',
-    );
-  }
-  return { ...settings, steps: all };
 }
 
 /** What a setting means, in its own words. */

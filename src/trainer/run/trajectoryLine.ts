@@ -62,7 +62,14 @@ export const trajectoryLineSchema = z.object({
   }),
   block: tokenBlockSchema,
   nodes: z
-    .array(z.object({ parent: count.nullable(), message: messageSchema, tokens: count }))
+    .array(
+      z.object({
+        parent: count.nullable(),
+        message: messageSchema,
+        branch: z.enum(['template', 'window']).optional(),
+        tokens: count,
+      }),
+    )
     // Whoever walks from a leaf to the root must arrive there.
     .refine((nodes) => nodes.every(({ parent }, index) => parent === null || parent < index), 'a parent comes first'),
 });
@@ -82,7 +89,7 @@ export function storeTrajectory(trajectory: Trajectory, tokens: TokenFile): Traj
   return trajectoryLineSchema.parse({
     ...trajectory,
     block,
-    nodes: nodes.map(({ parent, message, tokenIds }) => ({ parent, message, tokens: tokenIds.length })),
+    nodes: nodes.map(({ parent, message, branch, tokenIds }) => ({ parent, message, branch, tokens: tokenIds.length })),
   });
 }
 
@@ -91,11 +98,12 @@ export async function restoreTrajectory(line: TrajectoryLine, tokenFile: string)
   const { block, nodes, ...rest } = line;
   const [ids, logprobs, entropies, mask] = await readTokenBlock(tokenFile, block, kinds);
   let start = 0;
-  const restored = nodes.map(({ parent, message, tokens }): TrajectoryNode => {
+  const restored = nodes.map(({ parent, message, branch, tokens }): TrajectoryNode => {
     const end = start + tokens;
     const node = {
       parent,
       message,
+      ...(branch === undefined ? {} : { branch }),
       tokenIds: ids.slice(start, end),
       actionMask: mask.slice(start, end),
       logprobs: logprobs.slice(start, end),

@@ -51,7 +51,7 @@ export class HuggingFaceCodec implements TextCodec {
   private around: { readonly prompt: string | null; readonly after: string } | null = null;
 
   /** Throws `bad-input` where the files do not fit together. */
-  constructor(files: CodecFiles) {
+  constructor(private readonly files: CodecFiles) {
     this.tokenizer = new ByteLevelTokenizer(files.tokenizer, files.tokenizerConfig, files.where);
     this.vocabularySize = this.tokenizer.vocabularySize;
     this.controls = this.tokenizer.controlTokens;
@@ -71,10 +71,15 @@ export class HuggingFaceCodec implements TextCodec {
     this.turnEnd = first;
     this.stopTokenIds = [...new Set([first, ...files.eosTokenIds])];
     const read = this.formatOfTemplate();
-    this.writesCalls = read !== null;
+    this.writesCalls = read !== null && (files.toolFormat === undefined || files.toolFormat === read.name);
     this.knowsThinking = files.chatTemplate.includes('reasoning_content');
     const chosen = files.toolFormat === undefined ? undefined : toolFormats[files.toolFormat];
     this.toolFormat = chosen ?? read ?? (files.chatTemplate.includes('Action Input:') ? react : hermes);
+  }
+
+  /** The same with tool calls in another format than the template's own. */
+  withToolFormat(toolFormat: ToolFormatName): HuggingFaceCodec {
+    return new HuggingFaceCodec({ ...this.files, toolFormat });
   }
 
   encode(text: string): Int32Array {

@@ -1,0 +1,110 @@
+import type { AssistantMessage, Message, ToolMessage } from '../../trajectory/message.js';
+import type { BranchReason } from '../../trajectory/trajectory.js';
+import type { GenerationResult } from '../model/policy.js';
+import type { Player } from './arena.js';
+import { leaveOutObservations } from './contextWindow.js';
+import type { Dialogue, Opening } from './dialogue.js';
+import { NodePath, observationNodes } from './nodes.js';
+import { deriveSeed } from './seeds.js';
+
+/**
+ * An episode played by token ids: the next prompt is what is stored, the template's glue and the observations' ids. Where the
+ * template would now render the history otherwise, or older observations have to go, a new branch starts from the history
+ * as it is shown from then on.
+ */
+export class TokenDialogue implements Dialogue {
+  readonly path = new NodePath();
+  /** The conversation as the policy sees it at present. */
+  private messages: Message[];
+  private turn = 0;
+  private sampled: { readonly result: GenerationResult; readonly message: AssistantMessage } | null = null;
+
+  constructor(
+    private readonly player: Player,
+    private readonly opening: Opening,
+  ) {
+    this.messages = [...opening.prompt];
+    for (const { message, tokenIds } of player.codec.promptNodes(opening.prompt, opening.tools))
+      this.path.addGiven(message, tokenIds);
+  }
+
+  async next(signal: AbortSignal): Promise<AssistantMessage | null> {
+    const { path, opening } = this;
+    const { generator, codec } = this.player;
+    const { plan, options, tools } = opening;
+    this.branchWhereRewritten();
+    this.makeRoom();
+    const room = generator.maxContext - path.tokens;
+    if (room <= 0) return null;
+    const { temperature, topP, topK, minP } = options;
+    const result = await generator.generate({
+      tokenIds: path.tokenIds(),
+      sessionId: plan.id,
+      maxNewTokens: Math.min(options.maxTokensPerTurn, room),
+      stopTokenIds: codec.stopTokenIds,
+      ...this.stopStrings(),
+      temperature,
+      topP,
+      topK,
+      minP,
+      seed: deriveSeed(plan.seed, this.turn++),
+      signal,
+    });
+    const message = codec.parseTurn(result.tokenIds, tools);
+    path.addSampled(message, result);
+    this.messages.push(message);
+    this.sampled = { result, message };
+    // The turn was cut by the end of the context: it is not whole, and there is no room for an answer to it.
+    return path.tokens >= generator.maxContext ? null : message;
+  }
+
+  observe(observations: readonly ToolMessage[]): void {
+    if (this.sampled === null) throw new Error('internal: an observation before any turn');
+    const { result, message } = this.sampled;
+    const turn = { sampledIds: result.tokenIds, message };
+    for (const node of observationNodes(this.player.codec, turn, observations))
+      this.path.addGiven(node.message, node.tokenIds);
+    this.messages.push(...observations);
+  }
+
+  end(): void {
+    this.player.generator.release(this.opening.plan.id);
+  }
+
+  private branchWhereRewritten(): void {
+    if (this.turn === 0) return;
+    const kept = this.player.codec.keepsHistory(this.messages, this.opening.tools, this.path.tokenIds());
+    if (kept === false) this.startBranch('template');
+  }
+
+  private makeRoom(): void {
+    const { contextShare, keptObservations } = this.opening.options;
+    if (keptObservations === 0 || this.path.tokens <= contextShare * this.player.generator.maxContext) return;
+    const shorter = leaveOutObservations(this.messages, keptObservations);
+    if (shorter === null) return;
+    this.messages = shorter;
+    this.startBranch('window');
+  }
+
+  /** The template's own rendering of the conversation goes on in place of what is stored. */
+  private startBranch(reason: BranchReason): void {
+    const { codec } = this.player;
+    const nodes = codec.promptNodes(this.messages, this.opening.tools);
+    const ids = Int32Array.from(nodes.flatMap(({ tokenIds }) => [...tokenIds]));
+    this.path.startBranch(reason, ids, (rest) => codec.decode(rest));
+  }
+
+  private stopStrings(): { stops?: (tokenIds: readonly number[]) => boolean } {
+    const { codec } = this.player;
+    const strings = [...codec.toolFormat.stopStrings, ...this.opening.options.stopStrings];
+    if (strings.length === 0) return {};
+    // A token holds at least one byte, so the end of the text is in as many last tokens.
+    const tail = Math.max(...strings.map((string) => Buffer.byteLength(string))) + 4;
+    return {
+      stops: (tokenIds) => {
+        const text = codec.decode(tokenIds.slice(-tail));
+        return strings.some((string) => text.includes(string));
+      },
+    };
+  }
+}
