@@ -288,7 +288,8 @@ export class ReplayAdapter {
     const { action, detail } = turnLabel(recorded.turns[number - 1].message);
     const failure = played.failures.find((each) => each !== null);
     const outcome = [played.same ? 'as recorded' : 'DIFFERS from the record', failure && `failed: ${failure}`];
-    const output = visibleText(`turn ${number} · ${action} ${detail} · ${outcome.filter(Boolean).join(' · ')}`);
+    const parts = [`turn ${number}`, `${action} ${detail}`.trim(), ...outcome].filter(Boolean);
+    const output = visibleText(parts.join(' · '));
     const source = { name: nameOf(uri), path: uri };
     const line = this.breakpoints.lineOf(number);
     this.event('output', { category: played.same ? 'stdout' : 'stderr', output: `${output}\n`, source, line });

@@ -16,6 +16,22 @@ describe('the address of a trajectory', () => {
     );
   });
 
+  it('comes back whole from the folders that paths trip over', () => {
+    const folders = [
+      'C:\\Users\\Zoë 中\\#1 50%\\.whetstone',
+      '\\\\server\\share\\a repo\\.whetstone',
+      '\\\\?\\C:\\long\\.whetstone',
+      "/home/it's/100%25 #2?x=1&y=2/.whetstone",
+      '/home/a\nline/.whetstone',
+    ];
+    for (const stateFolder of folders) {
+      const address = { stateFolder, runId: '2026-11-01T10-00-00', trajectoryId: 'step-000001/a task/0' };
+      const { path, query } = toUriParts(address);
+      expect(fromUriQuery(query)).toEqual(address);
+      expect(path).toBe('/step-000001 a task 0.trajectory');
+    }
+  });
+
   it('refuses what it did not make', () => {
     for (const query of ['', 'nonsense', Buffer.from('["a","b"]').toString('base64url')]) {
       expect(() => fromUriQuery(query)).toThrow(WhetstoneError);

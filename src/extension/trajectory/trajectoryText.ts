@@ -47,6 +47,7 @@ export function layOut(trajectory: Trajectory, codec: Decoder): TrajectoryText {
   const tokens: PlacedToken[] = [];
   const sections: Section[] = [];
   const document = new Page();
+  const decoder = remembering(codec);
   document.line(titleOf(trajectory));
   let turn = 0;
   for (const node of pathOfNodes(trajectory)) {
@@ -54,7 +55,7 @@ export function layOut(trajectory: Trajectory, codec: Decoder): TrajectoryText {
     const headerLine = document.lines;
     document.line(headerOf(node, turn));
     let at = 0;
-    for (const group of groupTokens(node.tokenIds, codec)) {
+    for (const group of groupTokens(node.tokenIds, decoder)) {
       const start = document.length;
       document.add(visibleText(group.text));
       for (const text of group.texts) {
@@ -75,6 +76,20 @@ export function layOut(trajectory: Trajectory, codec: Decoder): TrajectoryText {
     sections.push({ headerLine, lastLine: document.lines - 1, role, turn: turn || null });
   }
   return { text: document.text, tokens, sections };
+}
+
+/** The same few characters are split over tokens again and again: what they decode to is kept. */
+function remembering(codec: Decoder): Decoder {
+  const decoded = new Map<string, string>();
+  return {
+    tokenTexts: (ids) => codec.tokenTexts(ids),
+    decode: (ids) => {
+      const key = Array.from(ids).join();
+      const text = decoded.get(key) ?? codec.decode(ids);
+      decoded.set(key, text);
+      return text;
+    },
+  };
 }
 
 /** What the policy sampled is the agent's; the template's glue counts with the message that it wraps. */
