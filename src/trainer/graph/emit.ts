@@ -10,7 +10,7 @@ import {
   type OnnxValueInfo,
 } from './onnxSchema.js';
 import type { Op } from './ops.js';
-import { factors, type DType, type Dim, type Shape } from './shape.js';
+import { terms, type DType, type Dim, type Shape } from './shape.js';
 
 /**
  * Writes tensors as an ONNX model whose outputs are named by the map's keys; inputs keep their names. The model runs
@@ -162,9 +162,10 @@ class Emitter {
     this.names.set(tensor, name);
     this.inputs.push(valueInfo(name, tensor));
     tensor.shape.forEach((dim, axis) => {
-      const { number: times, symbols } = factors(dim);
-      if (symbols.length === 1 && !this.symbols.has(symbols[0]))
-        this.symbols.set(symbols[0], { input: name, axis, times });
+      const [first, ...others] = terms(dim);
+      const [symbol, ...factors] = first?.symbols ?? [];
+      if (symbol && factors.length === 0 && others.length === 0 && !this.symbols.has(symbol))
+        this.symbols.set(symbol, { input: name, axis, times: first.number });
     });
   }
 
@@ -249,9 +250,13 @@ class Emitter {
       const size = this.node('Shape', [input], this.fresh('dim'), { start: axis, end: axis + 1 });
       return times === 1 ? size : this.node('Div', [size, this.integers([times])], this.fresh('dim'));
     }
-    const { number, symbols } = factors(dim);
-    const parts = [...(number === 1 ? [] : [this.integers([number])]), ...symbols.map((symbol) => this.symbol(symbol))];
-    return parts.reduce((product, part) => this.node('Mul', [product, part], this.fresh('dim')));
+    const join = (opType: string) => (left: string, right: string) =>
+      this.node(opType, [left, right], this.fresh('dim'));
+    const products = terms(dim).map(({ number, symbols }) => {
+      const factors = symbols.map((symbol) => this.symbol(symbol));
+      return [...(number === 1 && factors.length > 0 ? [] : [this.integers([number])]), ...factors].reduce(join('Mul'));
+    });
+    return products.reduce(join('Add'));
   }
 
   private symbol(symbol: string): string {

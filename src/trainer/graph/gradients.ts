@@ -3,37 +3,48 @@ import type { Op } from './ops.js';
 import { sameShape, showShape, type Shape } from './shape.js';
 import { rules } from './vjp.js';
 
+/** An output, and what is known of the loss's gradient with respect to it. */
+export interface Seed {
+  readonly output: Tensor;
+  readonly gradient: Tensor;
+}
+
 /**
  * Gradients of sum(output * outputGradient) with respect to each of `parameters`, which keep their shapes.
  * Throws where a parameter does not reach the output.
  */
-export function gradients(
-  graph: Graph,
-  output: Tensor,
-  outputGradient: Tensor,
-  parameters: readonly Tensor[],
-): Tensor[] {
-  const order = topologicalOrder([output], (tensor) => tensor.inputs);
+export function gradients(graph: Graph, output: Tensor, gradient: Tensor, parameters: readonly Tensor[]): Tensor[] {
+  return gradientsOfAll(graph, [{ output, gradient }], parameters).map((found, index) => {
+    if (found) return found;
+    throw new Error(`internal: the output does not depend on ${JSON.stringify(parameters[index].parameters)}.`);
+  });
+}
+
+/** As `gradients`, of a sum over several outputs; null for a parameter that reaches none of them. */
+export function gradientsOfAll(graph: Graph, seeds: readonly Seed[], parameters: readonly Tensor[]): (Tensor | null)[] {
+  const order = topologicalOrder(
+    seeds.map(({ output }) => output),
+    (tensor) => tensor.inputs,
+  );
   const needed = new Set<Tensor>(parameters);
   for (const tensor of order) if (tensor.inputs.some((input) => needed.has(input))) needed.add(tensor);
 
-  const found = new Map<Tensor, Tensor>([[output, unbroadcast(graph, outputGradient, output.shape)]]);
+  const found = new Map<Tensor, Tensor>();
+  const add = (tensor: Tensor, part: Tensor) => {
+    const own = unbroadcast(graph, part, tensor.shape);
+    const earlier = found.get(tensor);
+    found.set(tensor, earlier ? graph.add(earlier, own) : own);
+  };
+  for (const { output, gradient } of seeds) add(output, gradient);
   for (const tensor of order.reverse()) {
     const gradient = found.get(tensor);
     if (!gradient || !needed.has(tensor)) continue;
     applyRule(graph, tensor, gradient).forEach((part, index) => {
       const input = tensor.inputs[index];
-      if (!part || !needed.has(input)) return;
-      const own = unbroadcast(graph, part, input.shape);
-      const earlier = found.get(input);
-      found.set(input, earlier ? graph.add(earlier, own) : own);
+      if (part && needed.has(input)) add(input, part);
     });
   }
-  return parameters.map((parameter) => {
-    const gradient = found.get(parameter);
-    if (!gradient) throw new Error(`internal: the output does not depend on ${JSON.stringify(parameter.parameters)}.`);
-    return gradient;
-  });
+  return parameters.map((parameter) => found.get(parameter) ?? null);
 }
 
 function applyRule<K extends Op>(graph: Graph, tensor: Tensor<K>, gradient: Tensor): readonly (Tensor | null)[] {

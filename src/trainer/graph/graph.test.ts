@@ -3,7 +3,7 @@ import { compileGraph } from '../../../test/support/evaluateGraph.js';
 import { gradients } from './gradients.js';
 import { Graph } from './graph.js';
 import { printGraph } from './print.js';
-import { broadcastShapes, multiplyDims } from './shape.js';
+import { addDims, broadcastShapes, divideDim, isNotNegative, multiplyDims } from './shape.js';
 
 describe('shapes', () => {
   it('multiply to one spelling, numbers first and symbols in order', () => {
@@ -11,6 +11,20 @@ describe('shapes', () => {
     expect(multiplyDims(['length*rows', 3])).toBe('3*length*rows');
     expect(multiplyDims([2, 3])).toBe(6);
     expect(multiplyDims([])).toBe(1);
+    expect(multiplyDims([0, 'rows'])).toBe(0);
+  });
+
+  it('add up, and multiply and divide as sums', () => {
+    const seen = addDims('past', '4*block');
+    expect(seen).toBe('4*block+past');
+    expect(addDims('4*block', 'past')).toBe(seen);
+    expect(addDims(seen, 'past', -1)).toBe('4*block');
+    expect(addDims(seen, seen, -1)).toBe(0);
+    expect(multiplyDims(['rows', seen, 2])).toBe('8*block*rows+2*past*rows');
+    expect(divideDim(addDims('4*block', 8), 4)).toBe('2+block');
+    expect(() => divideDim(seen, 4)).toThrow(/not known to divide/);
+    expect(isNotNegative(seen)).toBe(true);
+    expect(isNotNegative(addDims('past', '4*block', -1))).toBe(false);
   });
 
   it('broadcast as in NumPy, a symbol with itself and with 1', () => {
@@ -75,6 +89,28 @@ describe('the graph', () => {
       y: %3
       dw: %10"
     `);
+  });
+
+  it('joins and cuts axes whose sizes are sums of symbols', async () => {
+    const graph = new Graph();
+    const [past, now] = [graph.input('past', ['past', 2]), graph.input('now', ['2*half', 2])];
+    const all = graph.concat([past, now], 0);
+    expect(all.shape).toEqual(['2*half+past', 2]);
+    expect(() => graph.slice(all, 0, 0, 'other')).toThrow(/0 to other is no part of axis 0/);
+    const first = graph.slice(all, 0, 0, addDims('past', 'half'));
+    const [gradient] = gradients(graph, first, first, [now]);
+    const twice = graph.expand(graph.reshape(first, [1, 'half+past', 2]), [2, 'half+past', 2]);
+    const compiled = await compileGraph(
+      new Map([
+        ['gradient', gradient],
+        ['twice', twice],
+      ]),
+    );
+    const feed = (...floats: number[]) => ({ shape: [floats.length / 2, 2], floats: Float32Array.from(floats) });
+    const found = await compiled.run({ past: feed(1, 2), now: feed(3, 4, 5, 6) });
+    await compiled.release();
+    expect([...found.gradient]).toEqual([3, 4, 0, 0]);
+    expect([...found.twice]).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
   });
 
   it('runs at any size of its symbols, shapes computed on the way', async () => {

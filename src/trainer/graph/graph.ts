@@ -2,7 +2,7 @@ import type { Op, OpParameters } from './ops.js';
 import {
   addDims,
   broadcastShapes,
-  factors,
+  isNotNegative,
   multiplyDims,
   sameShape,
   showShape,
@@ -123,28 +123,25 @@ export class Graph {
     return this.make('transpose', { permutation }, [a], shape, a.dtype);
   }
 
-  /** Elements start (included) to end (not included) of an axis; symbols must be multiples of the axis' own. */
+  /** Elements start (included) to end (not included) of an axis, which must be inside whatever the symbols are. */
   slice(a: Tensor, axis: number, start: Dim, end: Dim): Tensor {
     const size = addDims(end, start, -1);
     const after = addDims(a.shape[axis], end, -1);
-    const inside = size !== null && after !== null && isPositive(size) && (after === 0 || isPositive(after));
-    if (!inside || !(start === 0 || isPositive(start))) {
+    if (size === 0 || ![start, size, after].every(isNotNegative)) {
       throw this.error('slice', [a], `${start} to ${end} is no part of axis ${axis}`);
     }
     const shape = a.shape.map((dim, index) => (index === axis ? size : dim));
     return sameShape(shape, a.shape) ? a : this.make('slice', { axis, start, end }, [a], shape, a.dtype);
   }
 
-  /** `size` names the joined axis where the operands' sizes have no common symbol. */
-  concat(parts: readonly Tensor[], axis: number, size?: Dim): Tensor {
+  concat(parts: readonly Tensor[], axis: number): Tensor {
     const [first] = parts;
     const rest = (tensor: Tensor) => tensor.shape.map((dim, index) => (index === axis ? 0 : dim));
     if (axis >= first.shape.length || parts.some((part) => !sameShape(rest(part), rest(first)))) {
       throw this.error('concat', parts, `the shapes differ outside axis ${axis}`);
     }
     parts.forEach((part) => this.sameType('concat', first, part));
-    const joined = size ?? joinedSize(parts, axis);
-    if (joined === null) throw this.error('concat', parts, 'the size of the joined axis must be named');
+    const joined = parts.reduce<Dim>((total, part) => addDims(total, part.shape[axis]), 0);
     const shape = first.shape.map((dim, index) => (index === axis ? joined : dim));
     return parts.length === 1 ? first : this.make('concat', { axis }, parts, shape, first.dtype);
   }
@@ -308,14 +305,6 @@ export class Graph {
     const place = this.places.length > 0 ? ` at ${this.places.join(' / ')}` : '';
     return new Error(`internal: ${op}${place}${shown ? ` of ${shown}` : ''}: ${reason}.`);
   }
-}
-
-const isPositive = (dim: Dim): boolean => factors(dim).number > 0;
-
-function joinedSize(parts: readonly Tensor[], axis: number): Dim | null {
-  let total: Dim | null = 0;
-  for (const part of parts) total = total === null ? null : addDims(total, part.shape[axis]);
-  return total;
 }
 
 export const isOp = <K extends Op>(tensor: Tensor, op: K): tensor is Tensor<K> => tensor.op === op;

@@ -51,12 +51,12 @@ export const rules: { readonly [K in Op]: Rule<K> } = {
       const shape = a.shape.map((dim, index) => (index === axis ? size : dim));
       return size === 0 ? [] : [graph.expand(graph.scalar(0), shape)];
     };
-    return [graph.concat([...zeros(start), g, ...zeros(addDims(a.shape[axis], end, -1)!)], axis, a.shape[axis])];
+    return [graph.concat([...zeros(start), g, ...zeros(addDims(a.shape[axis], end, -1))], axis)];
   },
   concat: (graph, { parameters: { axis }, inputs }, g) => {
     let start: Dim = 0;
     return inputs.map((part) => {
-      const end: Dim = addDims(start, part.shape[axis])!;
+      const end = addDims(start, part.shape[axis]);
       const piece = graph.slice(g, axis, start, end);
       start = end;
       return piece;

@@ -8,6 +8,7 @@ import { goldenStep, type GoldenStep } from '../../../test/support/goldenStep.js
 import { runBundled } from '../../../test/support/runBundled.js';
 import { WhetstoneError } from '../../trajectory/errors.js';
 import { createLearner, type LearnerOptions, type LlamaLearner, type WeightFiles } from './learner.js';
+import type { SequenceCoefficients, SequenceScores, TrainingSequence } from './policy.js';
 import { readSafetensors, writeSafetensors } from './safetensors.js';
 import { parameterShapes } from './llamaConfig.js';
 
@@ -87,11 +88,14 @@ describe.each(goldenNames)('the learner on %s', (name) => {
       expect(relativeError(learner.parameters.get(parameter)!, wanted), parameter).toBeLessThan(1e-5);
     }
   });
+});
 
-  it('does not depend on micro-batches, packing or padding', async () => {
+/** One shape of each way to see the past: all of it, a sliding window, without turned positions. */
+describe.each(['llama-grouped', 'mistral', 'smollm3'] as const)('the work of the learner on %s', (name) => {
+  it('does not depend on micro-batches, packing or padding, nor on how a sequence is cut', async () => {
     const golden = await readGoldenModel(name);
     const whole = await learnerOf(golden);
-    const apart = await learnerOf(golden, { microBatchTokens: 1 });
+    const apart = await learnerOf(golden, { microBatchTokens: 8 });
     const wanted = await gradientsOf(whole, golden);
     const wantedScores = await whole.score(golden.sequences, 1);
     const scores: Float32Array[] = [];
@@ -107,6 +111,25 @@ describe.each(goldenNames)('the learner on %s', (name) => {
     );
     for (const [parameter, gradient] of wanted) {
       expect(relativeError(apart.gradients.get(parameter)!, gradient), parameter).toBeLessThan(1e-5);
+    }
+  });
+  it('computes what rollouts share once, with the gradients of each by itself', async () => {
+    const golden = await readGoldenModel(name);
+    const { sequences, coefficients } = branching(golden);
+    const byItself = await learnerOf(golden);
+    const wanted: SequenceScores[] = [];
+    for (const [index, sequence] of sequences.entries()) {
+      wanted.push(...(await byItself.accumulate([sequence], [coefficients[index]], 0.7)));
+    }
+    // In one row; as a prompt that others follow; cut into small pieces, one on top of the other.
+    for (const microBatchTokens of [512, 24, 8]) {
+      const learner = await learnerOf(golden, { microBatchTokens });
+      const found = await learner.accumulate(sequences, coefficients, 0.7);
+      expectClose(found, wanted);
+      expectClose(await learner.score(sequences, 0.7), wanted);
+      for (const [parameter, gradient] of byItself.gradients) {
+        expect(relativeError(learner.gradients.get(parameter)!, gradient), parameter).toBeLessThan(1e-5);
+      }
     }
   });
 });
@@ -213,6 +236,40 @@ describe('the learner', () => {
     expect(await learner.score([], 1)).toEqual([]);
   });
 });
+
+/** Rollouts of one prompt, the first two of which also begin alike, and one of another prompt. */
+function branching({ sequences: [, , , long] }: GoldenModel): {
+  sequences: TrainingSequence[];
+  coefficients: SequenceCoefficients[];
+} {
+  const ids = [...long.tokenIds];
+  const tails = [[...ids.slice(20, 25), 1, 2, 3], [...ids.slice(20, 25), 4, 5, 6, 7, 8, 9], ids.slice(30), [11]];
+  const prompted = tails.map((tail) => ({
+    tokenIds: Int32Array.from([...ids.slice(0, 20), ...tail]),
+    actionMask: Uint8Array.from([
+      ...Array<number>(20).fill(0),
+      ...tail.map((_, t) => Number(t % 3 !== 1 || t === tail.length - 1)),
+    ]),
+  }));
+  const sequences = [...prompted, { tokenIds: long.tokenIds.slice(5, 25), actionMask: new Uint8Array(20).fill(1, 15) }];
+  const coefficients = sequences.map(({ actionMask }, index) => ({
+    logprobs: Float32Array.from(actionMask, (bit, t) => bit * (((7 * t + index) % 5) - 2)),
+    entropies: Float32Array.from(actionMask, (bit, t) => bit * 0.1 * (((3 * t + index) % 4) - 1)),
+  }));
+  return { sequences, coefficients };
+}
+
+function expectClose(found: readonly SequenceScores[], wanted: readonly SequenceScores[]): void {
+  wanted.forEach(({ logprobs, entropies }, index) =>
+    logprobs.forEach((value, place) => {
+      const { logprobs: others, entropies: otherEntropies } = found[index];
+      expect(Number.isNaN(others[place])).toBe(Number.isNaN(value));
+      if (Number.isNaN(value)) return;
+      expect(Math.abs(others[place] - value)).toBeLessThan(1e-5);
+      expect(Math.abs(otherEntropies[place] - entropies[place])).toBeLessThan(1e-5);
+    }),
+  );
+}
 
 function digest(tensors: ReadonlyMap<string, Float32Array>): string {
   const hash = createHash('sha256');

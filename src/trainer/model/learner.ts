@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
 import { adamWStep, freshAdamWState, globalNorm, type AdamWState } from './adamw.js';
 import { LearnerSession, type LearnerDevice } from './learnerSession.js';
+import { causalBlocks } from './llamaGraph.js';
 import { elementCount, parameterShapes, type LlamaConfig } from './llamaConfig.js';
 import { factorShapes, type Adapter } from './lora.js';
-import { packSequences, type MicroBatch, type PackingLimits } from './packing.js';
+import { longestTrunk, planBatches, type MicroBatch, type PackingLimits, type PlannedBatch } from './packing.js';
 import type { AdamWOptions, Learner, SequenceCoefficients, SequenceScores, TrainingSequence } from './policy.js';
+import { PrefixMemory } from './prefixMemory.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors.js';
 
 /** How what is trained, and what belongs to it (config.json, tokenizer), is kept in a folder; float32, unchanged. */
@@ -42,6 +44,8 @@ const optimizerFile = 'optimizer.safetensors';
 const deterministicThreads = 2;
 /** On the CPU smaller tensors stay in the caches: 2,048 tokens cost 12 % less than 4,096. A GPU wants large ones. */
 const mostMicroBatchTokens = { cpu: 2048, webgpu: 4096 } as const;
+/** A GPU compiles its kernels for every shape, so there should be few. */
+const rowMultiple = { cpu: 16, webgpu: 64 } as const;
 /** Bytes of what a micro-batch keeps for its backward pass. */
 const activationBudget = 2 ** 30;
 /** Logits of one micro-batch, in numbers: a few tensors of this size live at once. */
@@ -67,22 +71,25 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     this.shapes = adapter ? factorShapes(config, adapter.config) : parameterShapes(config);
     const threads = options.threads ?? (deterministic ? deterministicThreads : availableParallelism());
     this.session = new LearnerSession({ config, parameters, adapter }, { device, threads });
-    this.limits = {
-      tokens: options.microBatchTokens ?? microBatchTokens(config, device),
-      targets: Math.max(64, Math.floor(logitBudget / config.vocabularySize)),
-      multiple: 64,
-      maxPositions: config.maxPositions,
-      vocabularySize: config.vocabularySize,
-    };
+    this.limits = packingLimits(options);
     this.gradients = new Map([...this.parameters].map(([name, values]) => [name, new Float32Array(values.length)]));
     this.optimizer = freshAdamWState(this.parameters);
   }
 
   async score(sequences: readonly TrainingSequence[], temperature: number): Promise<SequenceScores[]> {
     const scores = emptyScores(sequences);
-    for (const batch of packSequences(sequences, this.limits)) {
-      spreadScores(batch, await this.session.score(batch, temperature), scores);
-    }
+    const plan = planBatches(sequences, this.limits);
+    const memory = this.memoryFor(plan);
+    const visit = async ({ batch, children }: PlannedBatch): Promise<void> => {
+      const wanted = { scores: batch.targets.length > 0, memory: children.length > 0 };
+      const found = await this.session.forward(batch, temperature, memory, wanted);
+      spreadScores(batch, found.scores, scores);
+      if (children.length === 0) return;
+      memory.push(batch.filled, found.memory);
+      for (const child of children) await visit(child);
+      memory.pop(batch.filled);
+    };
+    for (const planned of plan) await visit(planned);
     return scores;
   }
 
@@ -92,13 +99,27 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     temperature: number,
   ): Promise<SequenceScores[]> {
     const scores = emptyScores(sequences);
-    for (const batch of packSequences(sequences, this.limits)) {
+    const plan = planBatches(sequences, this.limits);
+    const memory = this.memoryFor(plan);
+    const receive = (name: string, gradient: Float32Array) => addTo(this.gradients.get(name)!, gradient);
+    /** Forwards for the keys and values that others need, then those others, then backwards with what they left. */
+    const visit = async ({ batch, children }: PlannedBatch): Promise<void> => {
+      const isFollowed = children.length > 0;
+      if (isFollowed) {
+        const found = await this.session.forward(batch, temperature, memory, { scores: false, memory: true });
+        memory.push(batch.filled, found.memory);
+        for (const child of children) await visit(child);
+        memory.pop(batch.filled);
+      }
       const wanted = gatherCoefficients(batch, coefficients);
-      const found = await this.session.differentiate(batch, temperature, wanted, (name, gradient) =>
-        addTo(this.gradients.get(name)!, gradient),
+      spreadScores(
+        batch,
+        await this.session.differentiate(batch, temperature, memory, wanted, isFollowed, receive),
+        scores,
       );
-      spreadScores(batch, found, scores);
-    }
+      if (isFollowed) memory.forget();
+    };
+    for (const planned of plan) await visit(planned);
     return scores;
   }
 
@@ -137,6 +158,11 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     await this.session.dispose();
   }
 
+  private memoryFor(plan: readonly PlannedBatch[]): PrefixMemory {
+    const { layers, keyValueHeads, headDim } = this.options.config;
+    return new PrefixMemory(layers, keyValueHeads * headDim, longestTrunk(plan));
+  }
+
   private async readOptimizer(folder: string): Promise<AdamWState> {
     const path = join(folder, optimizerFile);
     const step = Number((await readSafetensorsHeader(path)).metadata['step'] ?? NaN);
@@ -154,11 +180,21 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
   }
 }
 
-/** As many tokens as the activations' budget holds, counted for rows of 512: about a dozen states of a layer are kept. */
-function microBatchTokens(config: LlamaConfig, device: LearnerDevice): number {
-  const { layers, hiddenSize, intermediateSize, heads } = config;
-  const bytes = 4 * layers * (14 * hiddenSize + 5 * intermediateSize + 512 * heads);
-  return Math.max(64, Math.min(mostMicroBatchTokens[device], Math.floor(activationBudget / bytes)));
+function packingLimits({ config, device, microBatchTokens }: LearnerOptions): PackingLimits {
+  const { layers, hiddenSize, intermediateSize, heads, keyValueHeads, headDim } = config;
+  const most = microBatchTokens ?? mostMicroBatchTokens[device];
+  const multiple = Math.min(rowMultiple[device], Math.ceil(most / causalBlocks) * causalBlocks);
+  // About a dozen states of a layer are kept, and the attention of rows of 512.
+  const bytes = (past: number) => 4 * layers * (14 * hiddenSize + 5 * intermediateSize + (512 + past) * heads);
+  const layerWeights = 2 * hiddenSize * headDim * (heads + keyValueHeads) + 3 * hiddenSize * intermediateSize;
+  return {
+    tokens: (past) => Math.max(multiple, Math.min(most, Math.floor(activationBudget / bytes(past)))),
+    targets: Math.max(64, Math.floor(logitBudget / config.vocabularySize)),
+    multiple,
+    attentionCost: (2 * heads * headDim) / layerWeights,
+    maxPositions: config.maxPositions,
+    vocabularySize: config.vocabularySize,
+  };
 }
 
 const firstMoment = (name: string) => `first_moment.${name}`;
@@ -194,21 +230,19 @@ function emptyScores(sequences: readonly TrainingSequence[]): SequenceScores[] {
 }
 
 function spreadScores(batch: MicroBatch, found: Float32Array, scores: readonly SequenceScores[]): void {
-  for (let target = 0; target < batch.targets.length; target++) {
-    const { logprobs, entropies } = scores[batch.sequences[target]];
-    logprobs[batch.places[target]] = found[2 * target];
-    entropies[batch.places[target]] = found[2 * target + 1];
+  for (const { target, sequence, place } of batch.askers) {
+    scores[sequence].logprobs[place] = found[2 * target];
+    scores[sequence].entropies[place] = found[2 * target + 1];
   }
 }
 
-/** [targets, 2] */
+/** [targets, 2]; where several sequences ask for one target, their sum. */
 function gatherCoefficients(batch: MicroBatch, coefficients: readonly SequenceCoefficients[]): Float32Array {
   const gathered = new Float32Array(2 * batch.targets.length);
-  for (let target = 0; target < batch.targets.length; target++) {
-    const { logprobs, entropies } = coefficients[batch.sequences[target]];
-    const place = batch.places[target];
-    gathered[2 * target] = logprobs[place];
-    gathered[2 * target + 1] = entropies ? entropies[place] : 0;
+  for (const { target, sequence, place } of batch.askers) {
+    const { logprobs, entropies } = coefficients[sequence];
+    gathered[2 * target] += logprobs[place];
+    gathered[2 * target + 1] += entropies ? entropies[place] : 0;
   }
   return gathered;
 }

@@ -1,16 +1,10 @@
 import { InferenceSession, Tensor } from './onnxRuntime.js';
 import { badInput, infrastructure } from '../../trajectory/errors.js';
 import { emitModel } from '../graph/emit.js';
-import {
-  gradientGraph,
-  gradientOutput,
-  scoresOutput,
-  scoringGraph,
-  trainingInputs,
-  type LlamaGraph,
-} from './llamaGraph.js';
-import type { AdapterConfig } from './lora.js';
+import type { Tensor as GraphTensor } from '../graph/graph.js';
+import { trainingGraph, trainingInputs, trainingOutputs, type TrainingGraphKind } from './llamaGraph.js';
 import { weightFeeds, type ModelWeights } from './modelWeights.js';
+import type { PrefixMemory } from './prefixMemory.js';
 import type { MicroBatch } from './packing.js';
 
 export type LearnerDevice = 'cpu' | 'webgpu';
@@ -20,56 +14,141 @@ export interface SessionOptions {
   readonly threads: number;
 }
 
+/** Keys and values of a micro-batch's tokens in one layer, [rows * length, keyValueHeads * headDim]. */
+interface LayerMemory {
+  readonly keys: Float32Array;
+  readonly values: Float32Array;
+}
+
 /** The compiled graphs of one model: each is compiled when it is first wanted. Weights are fed at every run. */
 export class LearnerSession {
-  private scoring: Promise<InferenceSession> | null = null;
-  private gradient: Promise<InferenceSession> | null = null;
+  private readonly graphs = new Map<string, Promise<InferenceSession>>();
   private readonly fixed: Record<string, Tensor>;
-  private readonly adapterConfig: AdapterConfig | null;
 
   constructor(
     private readonly model: ModelWeights,
     private readonly options: SessionOptions,
   ) {
     this.fixed = weightFeeds(model);
-    this.adapterConfig = model.adapter?.config ?? null;
   }
 
-  /** [targets, 2]: log-probability and entropy of every target. */
-  async score(batch: MicroBatch, temperature: number): Promise<Float32Array> {
-    this.scoring ??= compile(scoringGraph(this.model.config, this.adapterConfig), this.options);
-    const results = await run(await this.scoring, { ...this.fixed, ...batchFeeds(batch, temperature) });
-    return floats(results[scoresOutput]);
+  /** Scores [targets, 2], log-probability and entropy of every target, or keys and values, or both. */
+  async forward(
+    batch: MicroBatch,
+    temperature: number,
+    past: PrefixMemory,
+    wanted: { readonly scores: boolean; readonly memory: boolean },
+  ): Promise<{ scores: Float32Array; memory: LayerMemory[] }> {
+    const kind = { ...wanted, past: past.length > 0, gradient: false };
+    const results = await this.run(kind, this.feeds(kind, batch, temperature, past));
+    return {
+      scores: wanted.scores ? floats(results[trainingOutputs.scores]) : new Float32Array(),
+      memory: Array.from({ length: wanted.memory ? past.layers : 0 }, (_, layer) => ({
+        keys: floats(results[trainingOutputs.keys(layer)]),
+        values: floats(results[trainingOutputs.values(layer)]),
+      })),
+    };
   }
 
-  /** As `score`, with the gradient of sum(coefficients * scores) handed to `receive` for each parameter. */
+  /**
+   * The scores, and the gradient of sum(coefficients * scores) handed to `receive` for everything that is trained. What the
+   * micro-batch adds to the gradients of the keys and values before it goes to `past`; where others `follow` it, those that
+   * they left after the path count too.
+   */
   async differentiate(
     batch: MicroBatch,
     temperature: number,
+    past: PrefixMemory,
     coefficients: Float32Array,
+    follow: boolean,
     receive: (name: string, gradient: Float32Array) => void,
   ): Promise<Float32Array> {
-    this.gradient ??= compile(gradientGraph(this.model.config, this.adapterConfig), this.options);
-    const results = await (
-      await this.gradient
-    ).run({
-      ...this.fixed,
-      ...batchFeeds(batch, temperature),
-      [trainingInputs.coefficients]: new Tensor('float32', coefficients, [batch.targets.length, 2]),
-    });
-    for (const name of (this.model.adapter?.factors ?? this.model.parameters).keys())
-      receive(name, floats(results[gradientOutput(name)]));
-    return floats(results[scoresOutput]);
+    const kind = { past: past.length > 0, scores: batch.targets.length > 0, memory: follow, gradient: true };
+    const feeds = this.feeds(kind, batch, temperature, past);
+    if (kind.scores) {
+      feeds[trainingInputs.coefficients] = new Tensor('float32', coefficients, [batch.targets.length, 2]);
+    }
+    const results = await this.run(kind, feeds);
+    for (const name of (this.model.adapter?.factors ?? this.model.parameters).keys()) {
+      const gradient = results[trainingOutputs.gradient(name)];
+      if (gradient) receive(name, floats(gradient));
+    }
+    for (let layer = 0; layer < past.layers; layer++) {
+      const keys = results[trainingOutputs.gradient(trainingInputs.pastKeys(layer))];
+      const values = results[trainingOutputs.gradient(trainingInputs.pastValues(layer))];
+      if (keys) past.addGradients(layer, 'keys', floats(keys));
+      if (values) past.addGradients(layer, 'values', floats(values));
+    }
+    return kind.scores ? floats(results[trainingOutputs.scores]) : new Float32Array();
   }
 
   async dispose(): Promise<void> {
     // One that failed to compile has nothing to release.
-    for (const session of [this.scoring, this.gradient]) await (await session?.catch(() => null))?.release();
-    this.scoring = this.gradient = null;
+    for (const session of this.graphs.values()) await (await session.catch(() => null))?.release();
+    this.graphs.clear();
+  }
+
+  private async run(kind: TrainingGraphKind, feeds: Record<string, Tensor>): Promise<InferenceSession.ReturnType> {
+    const { past, scores, memory, gradient } = kind;
+    const key = [past, scores, memory, gradient].join();
+    const { config, adapter } = this.model;
+    const known = this.graphs.get(key);
+    const session = known ?? compile(trainingGraph(config, adapter?.config ?? null, kind), this.options);
+    if (!known) this.graphs.set(key, session);
+    return run(await session, feeds);
+  }
+
+  /** Feeds for the inputs of a kind; the graph is not asked for those that it has no use for. */
+  private feeds(
+    kind: TrainingGraphKind,
+    batch: MicroBatch,
+    temperature: number,
+    past: PrefixMemory,
+  ): Record<string, Tensor> {
+    const { rows, length } = batch;
+    const { config } = this.model;
+    const feeds: Record<string, Tensor> = {
+      ...this.fixed,
+      [trainingInputs.tokens]: new Tensor('int32', batch.tokens, [rows, length]),
+      [trainingInputs.positions]: new Tensor('int32', batch.positions, [rows, length]),
+      [trainingInputs.reach]: new Tensor('int32', batch.reach, [rows, length]),
+      [trainingInputs.columns]: counting(length),
+    };
+    const width = config.keyValueHeads * config.headDim;
+    const perLayer = (name: (layer: number) => string, values: (layer: number) => Float32Array, tokens: number) => {
+      for (let layer = 0; layer < past.layers; layer++) {
+        feeds[name(layer)] = new Tensor('float32', values(layer), [tokens, width]);
+      }
+    };
+    if (kind.past) {
+      perLayer(trainingInputs.pastKeys, (layer) => past.past(layer).keys, past.length);
+      perLayer(trainingInputs.pastValues, (layer) => past.past(layer).values, past.length);
+      if (config.slidingWindow) feeds[trainingInputs.pastPlaces] = counting(past.length);
+    }
+    if (kind.memory && kind.gradient) {
+      const size = rows * length;
+      perLayer(trainingInputs.keyGradients, (layer) => past.gradientsAfter(layer, size).keys, size);
+      perLayer(trainingInputs.valueGradients, (layer) => past.gradientsAfter(layer, size).values, size);
+    }
+    if (kind.scores) {
+      const count = batch.targets.length;
+      feeds[trainingInputs.sources] = new Tensor('int32', batch.sources, [count]);
+      feeds[trainingInputs.targets] = new Tensor('int32', batch.targets, [count, 1]);
+      feeds[trainingInputs.sharpness] = new Tensor('float32', Float32Array.of(1 / temperature), []);
+    }
+    return feeds;
   }
 }
 
-async function compile({ outputs }: LlamaGraph, options: SessionOptions): Promise<InferenceSession> {
+/** 0, 1, 2, ... */
+const counting = (length: number): Tensor =>
+  new Tensor(
+    'int32',
+    Int32Array.from({ length }, (_, index) => index),
+    [length],
+  );
+
+async function compile(outputs: ReadonlyMap<string, GraphTensor>, options: SessionOptions): Promise<InferenceSession> {
   const model = emitModel(outputs, options.device);
   try {
     return await InferenceSession.create(model, {
@@ -90,7 +169,7 @@ async function compile({ outputs }: LlamaGraph, options: SessionOptions): Promis
 /** A run can fail for want of memory, or because a driver was lost: the machine's fault, not the policy's. */
 async function run(session: InferenceSession, feeds: Record<string, Tensor>): Promise<InferenceSession.ReturnType> {
   try {
-    return await session.run(feeds);
+    return await session.run(Object.fromEntries(session.inputNames.map((name) => [name, feeds[name]])));
   } catch (error) {
     const remedy = 'Free memory or choose a smaller model, or try --device cpu.';
     throw infrastructure(`The learner's computation failed: ${messageOf(error)}.`, remedy, error);
@@ -98,19 +177,6 @@ async function run(session: InferenceSession, feeds: Record<string, Tensor>): Pr
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-function batchFeeds(batch: MicroBatch, temperature: number): Record<string, Tensor> {
-  const shape = [batch.rows, batch.length];
-  const count = batch.targets.length;
-  return {
-    [trainingInputs.tokens]: new Tensor('int32', batch.tokens, shape),
-    [trainingInputs.positions]: new Tensor('int32', batch.positions, shape),
-    [trainingInputs.segments]: new Tensor('int32', batch.segments, shape),
-    [trainingInputs.sources]: new Tensor('int32', batch.sources, [count]),
-    [trainingInputs.targets]: new Tensor('int32', batch.targets, [count, 1]),
-    [trainingInputs.sharpness]: new Tensor('float32', Float32Array.of(1 / temperature), []),
-  };
-}
 
 function floats(tensor: Tensor): Float32Array {
   if (!(tensor.data instanceof Float32Array)) throw new Error(`internal: float32 was expected, not ${tensor.type}.`);

@@ -66,28 +66,6 @@ export function head(graph: Graph, config: LlamaConfig, weights: ReadonlyMap<str
   return graph.at('head', () => graph.matmul(hidden, table, { transposeB: true }));
 }
 
-/**
- * Bias for tokens that lie in one row, [rows, 1, 1, time, keys], 0 where a query may look and very negative elsewhere: it
- * sees the keys of its own segment up to its own position, and where there is a `window` only that many positions.
- */
-export function segmentBias(
-  graph: Graph,
-  queries: { readonly segments: Tensor; readonly positions: Tensor },
-  keys: { readonly segments: Tensor; readonly positions: Tensor },
-  window?: number,
-): Tensor {
-  const [rows, time] = queries.segments.shape;
-  const [, length] = keys.segments.shape;
-  const down = (tensor: Tensor) => graph.reshape(tensor, [rows, 1, 1, time, 1]);
-  const across = (tensor: Tensor) => graph.reshape(tensor, [rows, 1, 1, 1, length]);
-  const sameSegment = graph.equal(down(queries.segments), across(keys.segments));
-  const notLater = graph.greaterOrEqual(down(queries.positions), across(keys.positions));
-  let seen = graph.and(sameSegment, notLater);
-  if (window !== undefined)
-    seen = graph.and(seen, withinWindow(graph, down(queries.positions), across(keys.positions), window));
-  return graph.where(seen, graph.scalar(0), graph.scalar(-1e9));
-}
-
 /** Whether a query's position is less than `window` after a key's, both int32. */
 export function withinWindow(graph: Graph, queries: Tensor, keys: Tensor, window: number): Tensor {
   return graph.greaterOrEqual(graph.add(keys, graph.constant([window - 1], [], 'int32')), queries);

@@ -1,141 +1,212 @@
-import { badInput } from '../../trajectory/errors.js';
 import type { TrainingSequence } from './policy.js';
+import { prefixTree, pushDown, split, targetsOf, type SequenceLimits, type TreeNode } from './prefixTree.js';
 
-export interface PackingLimits {
-  /** Tokens of one micro-batch, padding included; one longer sequence makes a micro-batch of its own. */
-  readonly tokens: number;
+export interface PackingLimits extends SequenceLimits {
+  /** Tokens of one micro-batch, padding included, that follows so many others. */
+  readonly tokens: (past: number) => number;
   /** Targets of one micro-batch, since each costs a row of logits. */
   readonly targets: number;
   /** Row lengths are multiples of this. */
   readonly multiple: number;
-  readonly maxPositions: number;
-  readonly vocabularySize: number;
+  /** What a token costs for each token that it looks at, where all its other work is 1. */
+  readonly attentionCost: number;
 }
 
-/** Sequences laid side by side in rows, each a segment of its own. Arrays are row-major [rows, length]. */
+/**
+ * Trees of tokens laid side by side in rows. Arrays are row-major [rows, length]. In a row a node's tokens come first and then
+ * those of its children, one child after the other, so a token is seen by those after it up to the end of its tree.
+ */
 export interface MicroBatch {
   readonly rows: number;
   readonly length: number;
+  /** Tokens of the last row that are no padding. */
+  readonly filled: number;
   readonly tokens: Int32Array;
-  /** From 0 in every segment. */
+  /** Places in the sequences. */
   readonly positions: Int32Array;
-  /** Counted from 1 within the micro-batch; 0 is padding. */
-  readonly segments: Int32Array;
+  /** The last column whose token sees this one. */
+  readonly reach: Int32Array;
   /** Flat index of the token before each target: [targets]. */
   readonly sources: Int32Array;
   /** Ids of the targets: [targets]. */
   readonly targets: Int32Array;
-  /** Where each target came from: which sequence, and the place in it. [targets] */
-  readonly sequences: Int32Array;
-  readonly places: Int32Array;
+  /** Who asked: which target, which sequence, and the place in it. One target may be asked for by several sequences. */
+  readonly askers: readonly { readonly target: number; readonly sequence: number; readonly place: number }[];
 }
 
-/** A sequence, or the part of its targets that one micro-batch can hold, with the tokens that those depend on. */
-interface Piece {
-  readonly sequence: number;
-  readonly tokenIds: Int32Array;
-  /** Tokens before the last target. */
-  readonly length: number;
-  readonly targets: readonly number[];
+/** A micro-batch, and those whose tokens follow its one row. */
+export interface PlannedBatch {
+  readonly batch: MicroBatch;
+  readonly children: readonly PlannedBatch[];
+}
+
+/** What starting a micro-batch costs, in tokens. */
+const batchCost = 32;
+/** A micro-batch that others follow is computed forwards twice: before them for its keys and values, after them for its gradient. */
+const trunkCost = 4 / 3;
+/** The share of a row's square that attention computes, by blocks. */
+const causalShare = 10 / 16;
+
+/**
+ * Plans the work on sequences so that what several of them begin with is computed once, and no micro-batch exceeds the limits.
+ * A tree is either laid whole into a row, or its first tokens are a micro-batch that the others follow, whichever costs less;
+ * so is a sequence that is too long. The plan depends only on the sequences and the limits.
+ */
+export function planBatches(sequences: readonly TrainingSequence[], limits: PackingLimits): PlannedBatch[] {
+  return new Planner(sequences, limits).plan(prefixTree(sequences, limits), 0);
+}
+
+/** Tokens of the longest path of micro-batches that others follow, padding included. */
+export function longestTrunk(plan: readonly PlannedBatch[]): number {
+  const lengths = plan.map(({ batch, children }) => (children.length > 0 ? batch.length + longestTrunk(children) : 0));
+  return Math.max(0, ...lengths);
+}
+
+class Planner {
+  private readonly targetCounts = new Map<TreeNode, number>();
+
+  constructor(
+    private readonly sequences: readonly TrainingSequence[],
+    private readonly limits: PackingLimits,
+  ) {}
+
+  plan(nodes: readonly TreeNode[], past: number): PlannedBatch[] {
+    const pieces: TreeNode[] = [];
+    const trunks: PlannedBatch[] = [];
+    const open = [...nodes];
+    for (let node = open.shift(); node; node = open.shift()) {
+      if (this.isPiece(node, past)) {
+        pieces.push(node);
+      } else if (node.children.length > 0 && node.tokens.length < this.limits.multiple) {
+        // Too short to be worth a micro-batch of its own.
+        open.push(...pushDown(node));
+      } else {
+        const { children, ...trunk } = split(node, this.trunkLength(node, past));
+        const batch = this.layOut(
+          [[{ ...trunk, children: [], total: trunk.tokens.length }]],
+          this.rowLength(trunk.tokens.length),
+        );
+        trunks.push({ batch, children: this.plan(children, past + trunk.tokens.length) });
+      }
+    }
+    return [...this.pack(pieces, past).map((batch) => ({ batch, children: [] })), ...trunks];
+  }
+
+  /** Whether a tree is laid whole into a row. */
+  private isPiece(node: TreeNode, past: number): boolean {
+    if (node.total > this.limits.tokens(past) || this.targetCount(node) > this.limits.targets) return false;
+    return node.children.length === 0 || this.rowCost(node.total, past) <= this.treeCost(node, past);
+  }
+
+  private rowCost(length: number, past: number): number {
+    return length * (1 + this.limits.attentionCost * (past + causalShare * length));
+  }
+
+  /** Where a node's own tokens are a micro-batch that its children follow. */
+  private treeCost(node: TreeNode, past: number): number {
+    const own = node.tokens.length;
+    const below = node.children.map((child) => {
+      const whole = this.rowCost(child.total, past + own);
+      return child.children.length === 0 ? whole : Math.min(whole, this.treeCost(child, past + own));
+    });
+    return batchCost + trunkCost * this.rowCost(own, past) + below.reduce((sum, cost) => sum + cost, 0);
+  }
+
+  /** As many of a node's first tokens as fit a micro-batch. */
+  private trunkLength(node: TreeNode, past: number): number {
+    const most = Math.min(node.tokens.length, this.limits.tokens(past));
+    const sources = targetsOf(node, this.sequences)
+      .map(({ source }) => source)
+      .sort((a, b) => a - b);
+    const beyond = sources[this.limits.targets];
+    return beyond === undefined ? most : Math.max(1, Math.min(most, beyond));
+  }
+
+  private targetCount(node: TreeNode): number {
+    const known = this.targetCounts.get(node);
+    if (known !== undefined) return known;
+    const below = node.children.reduce((sum, child) => sum + this.targetCount(child), 0);
+    const count = targetsOf(node, this.sequences).length + below;
+    this.targetCounts.set(node, count);
+    return count;
+  }
+
+  /** First fit, longest first. */
+  private pack(pieces: readonly TreeNode[], past: number): MicroBatch[] {
+    const open: OpenBatch[] = [];
+    const longestFirst = [...pieces].sort((a, b) => b.total - a.total || a.sequences[0] - b.sequences[0]);
+    for (const piece of longestFirst) {
+      const targets = this.targetCount(piece);
+      if (open.some((batch) => place(batch, piece, targets, this.limits.targets))) continue;
+      const length = this.rowLength(piece.total);
+      const rows = Math.max(1, Math.floor(this.limits.tokens(past) / length));
+      const room = Array.from({ length: rows }, () => length);
+      const batch = { rows: room.map(() => []), room, length, targets: 0 };
+      place(batch, piece, targets, Infinity);
+      open.push(batch);
+    }
+    return open.map(({ rows, length }) =>
+      this.layOut(
+        rows.filter((row) => row.length > 0),
+        length,
+      ),
+    );
+  }
+
+  private rowLength = (tokens: number): number => Math.ceil(tokens / this.limits.multiple) * this.limits.multiple;
+
+  private layOut(rows: readonly (readonly TreeNode[])[], length: number): MicroBatch {
+    const size = rows.length * length;
+    const [tokens, positions, reach] = [new Int32Array(size), new Int32Array(size), new Int32Array(size)];
+    const sources: number[] = [];
+    const targets: number[] = [];
+    const askers: { target: number; sequence: number; place: number }[] = [];
+    let column = 0;
+    const put = (node: TreeNode, rowStart: number): void => {
+      const start = rowStart + column;
+      tokens.set(node.tokens, start);
+      reach.fill(column + node.total - 1, start, start + node.tokens.length);
+      for (let i = 0; i < node.tokens.length; i++) positions[start + i] = node.start + i;
+      for (const target of targetsOf(node, this.sequences)) {
+        for (const asker of target.askers) askers.push({ target: targets.length, ...asker });
+        sources.push(start + target.source);
+        targets.push(target.id);
+      }
+      column += node.tokens.length;
+      for (const child of node.children) put(child, rowStart);
+    };
+    rows.forEach((row, index) => {
+      column = 0;
+      for (const node of row) put(node, index * length);
+      // Padding sees itself, so that its scores are numbers; nobody asks for them.
+      for (let rest = column; rest < length; rest++) reach[index * length + rest] = rest;
+    });
+    return {
+      rows: rows.length,
+      length,
+      filled: column,
+      tokens,
+      positions,
+      reach,
+      sources: Int32Array.from(sources),
+      targets: Int32Array.from(targets),
+      askers,
+    };
+  }
 }
 
 interface OpenBatch {
-  readonly rows: Piece[][];
+  readonly rows: TreeNode[][];
   readonly room: number[];
   readonly length: number;
   targets: number;
 }
 
-/**
- * First fit, longest first. Tokens after the last target are left out: nothing asked for depends on them. Sequences
- * without targets do not appear. The plan depends only on lengths and masks.
- */
-export function packSequences(sequences: readonly TrainingSequence[], limits: PackingLimits): MicroBatch[] {
-  const pieces = sequences.flatMap((sequence, index) => piecesOf(sequence, index, limits));
-  pieces.sort((a, b) => b.length - a.length || a.sequence - b.sequence);
-  const open: OpenBatch[] = [];
-  for (const piece of pieces) {
-    if (!open.some((batch) => place(batch, piece, limits))) open.push(openBatch(piece, limits));
-  }
-  return open.map(layOut);
-}
-
-function piecesOf(sequence: TrainingSequence, index: number, limits: PackingLimits): Piece[] {
-  const { tokenIds, actionMask } = sequence;
-  if (actionMask.length !== tokenIds.length) {
-    throw new Error(`internal: sequence ${index} has ${tokenIds.length} tokens and a mask of ${actionMask.length}.`);
-  }
-  if (actionMask[0] === 1) throw new Error(`internal: the first token of sequence ${index} has nothing to predict it.`);
-  if (tokenIds.length > limits.maxPositions) {
-    throw badInput(
-      `A sequence of ${tokenIds.length} tokens does not fit the model's ${limits.maxPositions} positions.`,
-      'Lower maxTurns or maxTokensPerTurn, or choose a model with a longer context.',
-    );
-  }
-  if (tokenIds.some((id) => id < 0 || id >= limits.vocabularySize)) {
-    throw new Error(`internal: sequence ${index} has a token outside the vocabulary of ${limits.vocabularySize}.`);
-  }
-  const targets = [...actionMask.keys()].filter((place) => actionMask[place] === 1);
-  const pieces: Piece[] = [];
-  for (let start = 0; start < targets.length; start += limits.targets) {
-    const some = targets.slice(start, start + limits.targets);
-    pieces.push({ sequence: index, tokenIds, length: some[some.length - 1], targets: some });
-  }
-  return pieces;
-}
-
-function openBatch(first: Piece, limits: PackingLimits): OpenBatch {
-  const length = Math.ceil(first.length / limits.multiple) * limits.multiple;
-  const count = Math.max(1, Math.floor(limits.tokens / length));
-  const batch = { rows: Array.from({ length: count }, () => []), room: Array(count).fill(length), length, targets: 0 };
-  place(batch, first, limits);
-  return batch;
-}
-
-function place(batch: OpenBatch, piece: Piece, limits: PackingLimits): boolean {
-  const row = batch.room.findIndex((room) => room >= piece.length);
-  if (row < 0 || batch.targets + piece.targets.length > limits.targets) return false;
+function place(batch: OpenBatch, piece: TreeNode, targets: number, mostTargets: number): boolean {
+  const row = batch.room.findIndex((room) => room >= piece.total);
+  if (row < 0 || batch.targets + targets > mostTargets) return false;
   batch.rows[row].push(piece);
-  batch.room[row] -= piece.length;
-  batch.targets += piece.targets.length;
+  batch.room[row] -= piece.total;
+  batch.targets += targets;
   return true;
-}
-
-function layOut(batch: OpenBatch): MicroBatch {
-  const filled = batch.rows.filter((row) => row.length > 0);
-  const { length } = batch;
-  const size = filled.length * length;
-  const result = {
-    rows: filled.length,
-    length,
-    tokens: new Int32Array(size),
-    positions: new Int32Array(size),
-    segments: new Int32Array(size),
-    sources: new Int32Array(batch.targets),
-    targets: new Int32Array(batch.targets),
-    sequences: new Int32Array(batch.targets),
-    places: new Int32Array(batch.targets),
-  };
-  let segment = 0;
-  let target = 0;
-  filled.forEach((row, rowIndex) => {
-    let start = rowIndex * length;
-    for (const piece of row) {
-      segment++;
-      result.tokens.set(piece.tokenIds.subarray(0, piece.length), start);
-      for (let place = 0; place < piece.length; place++) {
-        result.positions[start + place] = place;
-        result.segments[start + place] = segment;
-      }
-      for (const place of piece.targets) {
-        result.sources[target] = start + place - 1;
-        result.targets[target] = piece.tokenIds[place];
-        result.sequences[target] = piece.sequence;
-        result.places[target] = place;
-        target++;
-      }
-      start += piece.length;
-    }
-  });
-  return result;
 }
