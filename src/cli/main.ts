@@ -4,6 +4,7 @@ import { addDoctorCommand } from './commands/doctor.js';
 import { addEvaluateCommand } from './commands/evaluate.js';
 import { addExportCommand } from './commands/export.js';
 import { addGradeCommand } from './commands/grade.js';
+import { addImportCommands } from './commands/import.js';
 import { addMaskCommand } from './commands/mask.js';
 import { addMergeCommand } from './commands/merge.js';
 import { addQuickstartCommand } from './commands/quickstart.js';
@@ -35,6 +36,7 @@ for (const add of [
   addDevicesCommand,
   addQuickstartCommand,
   addExportCommand,
+  addImportCommands,
 ]) {
   add(program);
 }

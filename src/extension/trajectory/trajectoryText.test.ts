@@ -68,6 +68,14 @@ function trajectory(texts: readonly string[]): Trajectory {
 const anyText = fc.string({ unit: 'binary', maxLength: 40 });
 
 describe('the text of a trajectory', () => {
+  it('holds the messages themselves where the record has no tokens at all', () => {
+    const recorded = trajectory(['a task', 'an answer']);
+    const bare = recorded.nodes.map((one) => ({ ...one, tokenIds: new Int32Array(0) }));
+    const { text, tokens } = layOut({ ...recorded, nodes: bare }, tokenizer);
+    expect(text).toMatch(/── user ──\na task\n── turn 1 · agent · .* ──\nan answer\n/);
+    expect(tokens).toEqual([]);
+  });
+
   it('holds every token once, in order, at the place of its text', () => {
     fc.assert(
       fc.property(fc.array(anyText, { minLength: 1, maxLength: 5 }), (texts) => {

@@ -1,7 +1,9 @@
 import type { TextCodec } from '../../trainer/text/textCodec.js';
+import { messageText } from '../../trajectory/messageText.js';
 import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import { pathOfNodes, turnLabel } from './turns.js';
 import { visibleText } from './visibleText.js';
+import { t } from '../translate.js';
 
 export type TokenRole = 'prompt' | 'agent' | 'observation';
 
@@ -49,11 +51,14 @@ export function layOut(trajectory: Trajectory, codec: Decoder): TrajectoryText {
   const document = new Page();
   const decoder = remembering(codec);
   document.line(titleOf(trajectory));
+  const hasTokens = trajectory.nodes.some(({ tokenIds }) => tokenIds.length > 0);
   let turn = 0;
   for (const node of pathOfNodes(trajectory)) {
     if (node.message.role === 'assistant') turn += 1;
     const headerLine = document.lines;
     document.line(headerOf(node, turn));
+    // An imported record may hold messages without their tokens.
+    if (!hasTokens) document.add(visibleText(messageText(node.message)));
     let at = 0;
     for (const group of groupTokens(node.tokenIds, decoder)) {
       const start = document.length;
@@ -142,17 +147,17 @@ function splitCharacter(ids: readonly number[], texts: readonly string[], first:
 }
 
 function titleOf({ taskId, sample, kind, step, grade, infrastructureError }: Trajectory): string {
-  const outcome = infrastructureError !== null ? 'machine error' : grade?.resolved ? 'solved' : 'failed';
-  const reward = grade ? `reward ${grade.reward.toFixed(2)}` : 'no reward';
-  return `━━ ${taskId} · ${kind} ${sample + 1} of step ${step} · ${outcome} · ${reward} ━━`;
+  const outcome = infrastructureError !== null ? t('machine error') : grade?.resolved ? t('solved') : t('failed');
+  const reward = grade ? t('reward {0}', grade.reward.toFixed(2)) : t('no reward');
+  return `━━ ${taskId} · ${t('{0} {1} of step {2}', kind, sample + 1, step)} · ${outcome} · ${reward} ━━`;
 }
 
 function headerOf({ message }: TrajectoryNode, turn: number): string {
   switch (message.role) {
     case 'assistant':
-      return `── turn ${turn} · agent · ${turnLabel(message).action} ──`;
+      return `── ${t('turn {0}', turn)} · ${t('agent')} · ${turnLabel(message).action} ──`;
     case 'tool':
-      return `── turn ${turn} · observation · ${message.name} ──`;
+      return `── ${t('turn {0}', turn)} · ${t('observation')} · ${message.name} ──`;
     default:
       return `── ${message.role} ──`;
   }

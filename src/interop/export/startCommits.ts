@@ -6,6 +6,7 @@ import type { Repository } from '../../env/repo/repository.js';
 import { withTemporaryIndex } from '../../env/repo/temporaryIndex.js';
 import { failed } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
+import { ownObjects } from '../ownObjects.js';
 
 /** Commits without parents, so that no history gives an answer away; the same ids whenever the tasks are the same. */
 export interface TaskCommits {
@@ -30,14 +31,9 @@ export async function writeStartCommits(
   const context: GitContext = { folder: target, gitDir: target, hermetic: true, author, signal };
   await mkdir(target, { recursive: true });
   await git(context, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main']);
-  const ownObjects = path.resolve(
-    repository.root,
-    line(await repository.git(['rev-parse', '--git-common-dir'])),
-    'objects',
-  );
   const alternates = path.join(target, 'objects', 'info', 'alternates');
   await mkdir(path.dirname(alternates), { recursive: true });
-  await writeFile(alternates, `${ownObjects}\n${path.join(repository.stateFolder, 'objects')}\n`);
+  await writeFile(alternates, `${await ownObjects(repository)}\n${path.join(repository.stateFolder, 'objects')}\n`);
 
   const commits = new Map<string, TaskCommits>();
   const bases = new Map<string, string>();
