@@ -3,6 +3,7 @@ import type { Trajectory } from '../trajectory/trajectory.js';
 import { seededOrder } from '../env/tasks/seededOrder.js';
 import { meanOf } from './algorithm/stepMetrics.js';
 import { wilsonInterval } from './algorithm/wilson.js';
+import { evaluationMetrics, outcomesByTask, passRates } from './evaluation/evaluationMetrics.js';
 import type { Arena, MessagePlayer, Player } from './rollout/arena.js';
 import { samplingOptions } from './rollout/environmentArena.js';
 import { evaluationPlans } from './rollout/plans.js';
@@ -34,10 +35,16 @@ export async function evaluate(
   const plans = evaluationPlans(chosen, player.policyStep, settings.evaluationSamples, settings.seed);
   const options = samplingOptions(settings, 'evaluation');
   const trajectories = await playGroups(player, arena, plans, options, schedule, recorded);
-  return summarize(trajectories, player.policyStep, split);
+  return summarize(trajectories, player.policyStep, split, chosen);
 }
 
-function summarize(trajectories: readonly Trajectory[], step: number, split: TaskSplit): Evaluation {
+function summarize(
+  trajectories: readonly Trajectory[],
+  step: number,
+  split: TaskSplit,
+  tasks: readonly Task[],
+): Evaluation {
+  const outcomes = outcomesByTask(trajectories);
   const grades = trajectories.flatMap(({ grade }) => (grade === null ? [] : [grade]));
   const successes = grades.filter(({ resolved }) => resolved).length;
   const calls = trajectories.map(({ statistics }) => {
@@ -55,6 +62,9 @@ function summarize(trajectories: readonly Trajectory[], step: number, split: Tas
     },
     meanReward: meanOf(grades.map(({ reward }) => reward)),
     validCallRate: allCalls === 0 ? 0 : calls.reduce((sum, { valid }) => sum + valid, 0) / allCalls,
+    passAtK: passRates(outcomes),
+    metrics: evaluationMetrics(trajectories, new Map(tasks.map((task) => [task.instance_id, task]))),
+    outcomes,
     trajectoryIds: trajectories.map(({ id }) => id),
   };
 }

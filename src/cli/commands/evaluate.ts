@@ -1,16 +1,21 @@
 import { Option } from 'commander';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { readTasks } from '../../env/tasks/taskStore.js';
 import { badInput } from '../../trajectory/errors.js';
 import type { TaskSplit } from '../../trajectory/task.js';
 import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
+import { compareEvaluations, type EvaluationComparison } from '../../trainer/evaluation/compareEvaluations.js';
 import { loadPolicy } from '../../trainer/loadPolicy.js';
 import { environmentArena } from '../../trainer/rollout/environmentArena.js';
 import { openRun } from '../../trainer/run/runReader.js';
+import type { Evaluation } from '../../trainer/run/runRecord.js';
 import { loadSettings, type Settings } from '../../trainer/run/settings.js';
 import { interruptible } from '../interrupt.js';
 import {
   deviceOption,
+  filled,
   jsonOption,
   locateState,
   modelOption,
@@ -22,13 +27,14 @@ import {
   type AddCommand,
   type SandboxOptions,
 } from '../options.js';
-import { percent, print, printJson, ProgressLine } from '../output.js';
+import { percent, print, printable, printJson, ProgressLine, table } from '../output.js';
 
 interface EvaluateOptions extends SandboxOptions {
   readonly model?: string;
   readonly run?: string;
   readonly split: TaskSplit;
   readonly samples?: number;
+  readonly against?: string;
   readonly device?: Settings['device'];
   readonly seed?: number;
 }
@@ -44,6 +50,12 @@ export const addEvaluateCommand: AddCommand = (program) => {
     )
     .addOption(new Option('--split <split>', 'which tasks').choices(['heldout', 'train']).default('heldout'))
     .option('--samples <n>', 'episodes of each task', wholeNumber)
+    .addOption(
+      new Option(
+        '--against <policy>',
+        'an earlier policy to compare with, episode by episode: a run[:step], `embedded` or a model folder',
+      ).argParser(filled),
+    )
     .addOption(deviceOption())
     .addOption(sandboxOption())
     .addOption(seedOption())
@@ -54,6 +66,7 @@ export const addEvaluateCommand: AddCommand = (program) => {
 async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): Promise<void> {
   const { repoRoot, stateFolder } = await locateState(options);
   const model = options.run === undefined ? modelPath(options.model) : await checkpointOf(stateFolder, options.run);
+  const against = options.against === undefined ? null : await earlierModel(stateFolder, options.against);
   const { sandbox, device, seed, samples } = options;
   // An adapter that is only played becomes part of its model.
   const lora = { rank: 0 };
@@ -63,38 +76,76 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   if (total === 0) throw badInput(`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
   const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
   const progress = new ProgressLine();
-  try {
-    const policy = await loadPolicy(settings, repoRoot);
+  const play = async (ofModel: Settings, name: string): Promise<Evaluation> => {
+    const policy = await loadPolicy(ofModel, repoRoot);
     try {
       let done = 0;
       const schedule = {
-        concurrency: settings.concurrency,
+        concurrency: ofModel.concurrency,
         signal,
         gate: () => Promise.resolve(),
-        onTrajectory: () => progress.update(`${++done} of ${total} episodes`),
+        onTrajectory: () => progress.update(`${++done} of ${total} episodes${name}`),
       };
       const player = { generator: policy.generator, codec: policy.codec, policyStep: 0 };
-      const result = await evaluate(
-        player,
-        environmentArena(environment, settings),
-        tasks,
-        options.split,
-        settings,
-        schedule,
-      );
-      progress.clear();
-      if (options.json) return printJson({ ...result, model: settings.model, sandbox: environment.sandbox });
-      const [low, high] = result.success.interval;
-      print(
-        `${options.split} success ${percent(result.success.rate)} (95 % interval ${percent(low)} to ${percent(high)}, ${result.success.n} episodes), mean reward ${result.meanReward.toFixed(3)}, valid calls ${percent(result.validCallRate)}`,
-      );
+      return await evaluate(player, environmentArena(environment, ofModel), tasks, options.split, ofModel, schedule);
     } finally {
+      progress.clear();
       await policy.dispose();
     }
+  };
+  try {
+    const earlier = against === null ? null : await play({ ...settings, model: against }, ' of the earlier policy');
+    const result = await play(settings, '');
+    const comparison = earlier && compareEvaluations(earlier.outcomes ?? [], result.outcomes ?? []);
+    if (options.json) {
+      const compared = comparison && { comparison: { against, success: earlier.success, ...comparison } };
+      return printJson({ ...result, model: settings.model, sandbox: environment.sandbox, ...compared });
+    }
+    for (const line of evaluationLines(result, options.split)) print(line);
+    if (comparison) for (const line of comparisonLines(comparison)) print(printable(line));
   } finally {
     progress.clear();
     await environment.dispose();
   }
+}
+
+/** What an evaluation found, for a person. */
+function evaluationLines(
+  { success, meanReward, validCallRate, passAtK = {}, metrics = {} }: Evaluation,
+  split: TaskSplit,
+) {
+  const [low, high] = success.interval;
+  const passes = Object.entries(passAtK).map(([k, rate]) => `pass@${k} ${percent(rate)}`);
+  return [
+    `${split} success ${percent(success.rate)} (95 % interval ${percent(low)} to ${percent(high)}, ${success.n} episodes), mean reward ${meanReward.toFixed(3)}, valid calls ${percent(validCallRate)}`,
+    ...(passes.length > 1 ? [passes.join(', ')] : []),
+    '',
+    table(
+      ['measure', 'value'],
+      Object.entries(metrics).map(([name, value]) => [name, String(Number(value.toPrecision(3)))]),
+    ),
+  ];
+}
+
+/** What changed against an earlier policy, for a person. */
+function comparisonLines({ difference, interval, pValue, tasks, regressions, improvements }: EvaluationComparison) {
+  const points = (value: number) => `${value >= 0 ? '+' : '-'}${(100 * Math.abs(value)).toFixed(1)}`;
+  const range = interval === null ? '' : ` (95 % interval ${points(interval[0])} to ${points(interval[1])})`;
+  const each = (word: string, pairs: EvaluationComparison['regressions']) =>
+    pairs.map(({ taskId, before, after, episodes }) => `  ${word} ${taskId}: ${before} -> ${after} of ${episodes}`);
+  return [
+    '',
+    `Against the earlier policy: ${points(difference)} points${range} on ${tasks} tasks, p = ${pValue.toPrecision(2)} (exact paired sign-flip test)`,
+    ...each('regressed', regressions),
+    ...each('improved', improvements),
+  ];
+}
+
+/** A model's folder, or the checkpoint of a run. */
+async function earlierModel(stateFolder: string, text: string): Promise<string> {
+  return text === 'embedded' || existsSync(path.resolve(text, 'config.json'))
+    ? (modelPath(text) ?? text)
+    : checkpointOf(stateFolder, text);
 }
 
 /** The folder of `RUN` or `RUN:STEP`. Throws badInput where there is no such checkpoint. */

@@ -98,7 +98,10 @@ async function findings(run: RunReader) {
       groups,
       metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => !isTime(name))),
     })),
-    evaluations: (await run.evaluations()).map(({ at: _, ...evaluation }) => evaluation),
+    evaluations: (await run.evaluations()).map(({ at: _, metrics, ...evaluation }) => ({
+      ...evaluation,
+      metrics: { ...metrics, 'cost/seconds': null },
+    })),
   };
 }
 

@@ -13,6 +13,7 @@
  */
 import type { ErrorKind } from '../../trajectory/errors.js';
 import type { Finding } from '../doctor/finding.js';
+import type { TaskOutcomes } from '../evaluation/evaluationMetrics.js';
 import type { SettingChange } from './resumeChanges.js';
 import type { StageMethod } from './routeSettings.js';
 import type { Settings } from './settings.js';
@@ -38,6 +39,11 @@ export interface Evaluation {
   readonly success: { readonly rate: number; readonly interval: readonly [number, number]; readonly n: number };
   readonly meanReward: number;
   readonly validCallRate: number;
+  /** Unbiased, by k. Absent in older records, like the next two. */
+  readonly passAtK?: Readonly<Record<string, number>>;
+  /** Steps, tool calls, cost, recovery, safety, patches (evaluation/evaluationMetrics.ts). */
+  readonly metrics?: Readonly<Record<string, number>>;
+  readonly outcomes?: readonly TaskOutcomes[];
   readonly trajectoryIds: readonly string[];
 }
 
