@@ -2,6 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { ContextKey } from './contributions.js';
 import { setContextKey } from './contextKeys.js';
+import { Dashboard } from './dashboard/dashboard.js';
 import { DoctorTree } from './doctor/doctorView.js';
 import { ReplayFiles } from './debug/replayFiles.js';
 import { ReplaySessions } from './debug/replaySessions.js';
@@ -26,6 +27,7 @@ export interface Context {
   readonly doctor: DoctorTree;
   readonly tasks: TasksTree;
   readonly taskDocuments: TaskDocuments;
+  readonly dashboard: Dashboard;
   readonly trainings: Trainings;
   readonly trajectories: TrajectoryDocuments;
   readonly decorations: TokenDecorations;
@@ -55,6 +57,7 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
     doctor: new DoctorTree(store),
     tasks: lifetime.add(new TasksTree(store)),
     taskDocuments: lifetime.add(new TaskDocuments(store)),
+    dashboard: lifetime.add(new Dashboard({ store, trajectories, log }, vscode.Uri.file(extensionPath))),
     trainings: lifetime.add(new Trainings(store, log)),
     trajectories,
     decorations: lifetime.add(new TokenDecorations(trajectories)),

@@ -5,6 +5,7 @@ export const ViewCommand = {
   ExamineRun: 'whetstone.examineRun',
   OpenEvidence: 'whetstone.openEvidence',
   OpenRemedySetting: 'whetstone.openRemedySetting',
+  ShowDashboard: 'whetstone.showDashboard',
   BuildTasks: 'whetstone.buildTasks',
   OpenStatement: 'whetstone.openStatement',
   OpenOracle: 'whetstone.openOracle',
@@ -81,6 +82,9 @@ export const Scheme = {
   ReplayFile: 'whetstone-replay-file',
   Task: 'whetstone-task',
 } as const;
+
+/** Kinds of webview panels. */
+export const PanelType = { Dashboard: 'whetstone.dashboard' } as const;
 
 export const Colour = {
   PromptToken: 'whetstone.promptToken',

@@ -20,6 +20,7 @@ export const viewCommands: Readonly<Record<ViewCommand, (context: Context, targe
   'whetstone.examineRun': examineRun,
   'whetstone.openEvidence': openEvidence,
   'whetstone.openRemedySetting': openRemedySetting,
+  'whetstone.showDashboard': ({ dashboard }, target) => dashboard.show(runOfTarget(target)),
   'whetstone.buildTasks': build,
   'whetstone.openStatement': (context, target) =>
     withTask(context, target, ({ repository, task }) =>

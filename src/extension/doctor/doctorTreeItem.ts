@@ -1,16 +1,13 @@
 import * as vscode from 'vscode';
 import { Command } from '../contributions.js';
+import { finishedItem } from '../treeItems.js';
 import { countInWords, isCritical } from '../runs/foundFindings.js';
 import { shortTime } from '../runs/runTreeItem.js';
 import { evidenceAddress, type DoctorNode, type FindingNode } from './doctorTree.js';
 
 /** How a node shows: severity is told by icon and by word, never by colour alone. */
 export function doctorTreeItem(node: DoctorNode): vscode.TreeItem {
-  const item = describe(node);
-  item.id = node.id;
-  const parts = [item.label, item.description].filter((part) => typeof part === 'string' && part !== '');
-  item.accessibilityInformation = { label: parts.join(', ') };
-  return item;
+  return finishedItem(describe(node), node.id);
 }
 
 function describe(node: DoctorNode): vscode.TreeItem {

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Finding } from '../../trainer/doctor/finding.js';
 import type { RunStatus, TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import { Command } from '../contributions.js';
+import { finishedItem } from '../treeItems.js';
 import { turnLabel } from '../trajectory/turns.js';
 import { countInWords } from './foundFindings.js';
 import { meanReward, runOf, type PhaseNode, type RunTreeNode, type TrajectoryNode } from './runTree.js';
@@ -17,12 +18,7 @@ const runIcons: Readonly<Record<RunStatus, string>> = {
 
 /** How a node shows: states are told by icon and by words, never by colour alone. */
 export function treeItem(node: RunTreeNode): vscode.TreeItem {
-  const item = describe(node);
-  item.id = node.id;
-  const description = typeof item.description === 'string' ? item.description : '';
-  const label = typeof item.label === 'string' ? item.label : '';
-  item.accessibilityInformation = { label: [label, description].filter(Boolean).join(', ') };
-  return item;
+  return finishedItem(describe(node), node.id);
 }
 
 function describe(node: RunTreeNode): vscode.TreeItem {

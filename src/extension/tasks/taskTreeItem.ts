@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { Command } from '../contributions.js';
+import { finishedItem } from '../treeItems.js';
 import {
   childrenOfTask,
   difficultyOf,
@@ -11,11 +12,7 @@ import {
 
 /** How a node of the view of tasks shows. */
 export function taskTreeItem(node: TaskTreeNode): vscode.TreeItem {
-  const item = describe(node);
-  item.id = node.id;
-  const parts = [item.label, item.description].filter((part) => typeof part === 'string' && part !== '');
-  item.accessibilityInformation = { label: parts.join(', ') };
-  return item;
+  return finishedItem(describe(node), node.id);
 }
 
 function describe(node: TaskTreeNode): vscode.TreeItem {

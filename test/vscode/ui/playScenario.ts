@@ -16,6 +16,8 @@ interface Stage {
 }
 
 export interface Scenario {
+  /** Steps that the run is to train. */
+  readonly runSteps: number;
   /** Writes what the run holds when the window opens. */
   readonly prepare: (run: RecordedRun, folder: string) => void | Promise<void>;
   /** What a user does, in order; every step goes on from where the one before left the window. */
@@ -24,13 +26,13 @@ export interface Scenario {
 
 /** Plays the scenario in a workbench of its own; after a step that fails the rest is not tried. */
 export async function playScenario(
-  { prepare, steps }: Scenario,
+  { runSteps, prepare, steps }: Scenario,
   options: { root: string; node: string; codeServer: string },
 ): Promise<TestReport> {
   const report: TestReport = { results: [] };
   const scratch = mkdtempSync(join(tmpdir(), 'whetstone-ui-'));
   const folder = makeWorkspace(scratch);
-  const run = await RecordedRun.create(folder, 'run-1', 3);
+  const run = await RecordedRun.create(folder, 'run-1', runSteps);
   await prepare(run, folder);
   await run.live();
   const settings = { ...tinySettings('embedded'), 'whetstone.steps': 100 };

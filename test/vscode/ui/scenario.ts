@@ -143,6 +143,7 @@ const steps: Scenario['steps'] = [
 
 /** Training as a user sees it, from the run in the tree to the token and the replay. */
 export const trainingScenario: Scenario = {
+  runSteps: 3,
   prepare: (run) => {
     run.evaluate(0);
     run.step(1);

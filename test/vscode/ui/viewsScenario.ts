@@ -1,5 +1,5 @@
 import { writeTasks } from '../../../src/env/tasks/taskStore.js';
-import { hostileText } from '../fixtures/recordedRun.js';
+import { hostileText, RecordedRun } from '../fixtures/recordedRun.js';
 import { taskOf } from '../fixtures/workspace.js';
 import type { Scenario } from './playScenario.js';
 
@@ -61,12 +61,63 @@ const steps: Scenario['steps'] = [
       await workbench.row('solved 2 of 3').waitFor();
     },
   ],
+  [
+    'the dashboard draws the metrics, lays runs over one another, marks findings and lists the trajectories of a point',
+    async ({ workbench, run, folder }) => {
+      await workbench.command('View: Close All Editors');
+      const other = await RecordedRun.create(folder, 'run-2', 40);
+      other.evaluate(0);
+      for (let step = 1; step <= 40; step++) other.measure(step, metricsOf(step, 3));
+      await other.end('completed');
+      await workbench.command('Whetstone: Show Dashboard');
+      const page = workbench.webview();
+      await page.locator('figcaption', { hasText: /^reward / }).waitFor();
+      await page.locator('label', { hasText: 'running' }).locator('input').check();
+      await page.locator('.findings', { hasText: 'mask-leak (critical)' }).waitFor();
+      await page.locator('#smoothing').fill('0.7');
+      await workbench.screenshotThemes('dashboard');
+      await page.locator('label', { hasText: 'completed' }).locator('input').uncheck();
+      await page.locator('#axis').selectOption('Minutes');
+      await page.locator('#axis').selectOption('Step');
+      const chart = page.locator('figure', { hasText: 'success of evaluations' }).locator('.frame');
+      await chart.focus();
+      await workbench.page.keyboard.press('ArrowRight');
+      await workbench.page.keyboard.press('Enter');
+      await page.locator('.side', { hasText: 'Evaluation after step 0' }).waitFor();
+      run.measure(31, metricsOf(31, 0));
+      await page.locator('figcaption', { hasText: String(metricsOf(31, 0).entropy) }).waitFor();
+      await workbench.screenshot('dashboard-point-dark');
+      await page.locator('.side button', { hasText: taskId }).click();
+      await workbench.page.locator('.view-line', { hasText: 'turn 1 · agent' }).first().waitFor();
+    },
+  ],
 ];
+
+/** Figures that look like those of a training. */
+function metricsOf(step: number, shift: number): Record<string, number> {
+  const noise = Math.sin(step * 12.9898 + shift) / 12;
+  const learned = 1 - Math.exp(-step / (12 + shift));
+  const rounded = (value: number) => Number(value.toFixed(4));
+  return {
+    reward: rounded(0.3 + 0.8 * learned + noise),
+    success: rounded(Math.max(0, 0.1 + 0.7 * learned + noise)),
+    reward_std: rounded(0.5 - 0.2 * learned - noise / 2),
+    entropy: rounded(0.6 - 0.3 * learned + noise / 3),
+    kl: rounded(0.002 * step + Math.abs(noise) / 50),
+    'clip_ratio/region_mean': rounded(0.02 + Math.abs(noise) / 10),
+    'completions/mean_length': rounded(180 - 60 * learned + 40 * noise),
+    'tools/call_frequency': rounded(3 + noise),
+    loss: rounded(noise / 5),
+    'rewards/tests/mean': rounded(0.1 + 0.7 * learned + noise),
+    'rewards/format/mean': 1,
+  };
+}
 
 const funnel = { found: 2, skipped: {}, invalid: {}, flaky: 0, kept: 2, sources: {} };
 
 /** The views beside the runs: what a user looks at while and after a training. */
 export const viewsScenario: Scenario = {
+  runSteps: 40,
   prepare: async (run, folder) => {
     const heldout = taskOf(folder, `heldout-${taskId}`);
     const tasks = [
@@ -76,6 +127,7 @@ export const viewsScenario: Scenario = {
     await writeTasks(run.stateFolder, 'key', { tasks, funnel, quarantined: [], notes: [] });
     run.evaluate(0);
     run.step(1);
+    for (let step = 2; step <= 30; step++) run.measure(step, metricsOf(step, 0));
   },
   steps,
 };

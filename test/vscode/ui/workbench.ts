@@ -70,6 +70,11 @@ export class Workbench {
       .click({ position: { x: 4, y: 4 } });
   }
 
+  /** The document of the webview that is in view. */
+  webview() {
+    return this.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+  }
+
   /** Waits until an expression holds in the page. */
   async waitFor(expression: string): Promise<void> {
     await this.page.waitForFunction(expression);
