@@ -5,7 +5,7 @@ import { meanOf, rolloutMetrics } from './algorithm/stepMetrics.js';
 import { supervisedCoefficients } from './algorithm/supervised.js';
 import { unlikelihoodCoefficients } from './algorithm/unlikelihood.js';
 import { sampledTokens } from './algorithm/policyGradient.js';
-import { optimizerOptions } from './learnerCalls.js';
+import { optimizerOptions, updateCounts } from './learnerCalls.js';
 import type { LearnedStep } from './learnStep.js';
 import { learnedAlong } from './learnedAlong.js';
 import type { Learner } from './model/policy.js';
@@ -79,7 +79,7 @@ export async function imitationStep(
         grad_norm: meanOf(updates.flatMap(({ gradientNorm, skipped }) => (skipped ? [] : [gradientNorm]))),
       }),
       learning_rate: stage.learningRate ?? settings.learningRate,
-      'updates/made': updates.filter(({ skipped }) => !skipped).length,
+      ...updateCounts(updates),
     },
     advantages: signs,
     learned: lessons.map(({ trajectory, sign }, index) => learnedAlong(trajectory, step, sign, first[index])),

@@ -14,7 +14,7 @@ import { sampledTokens, type PolicySums } from './algorithm/policyGradient.js';
 import { policyLosses, type PolicyLossOptions } from './algorithm/policyLosses.js';
 import { importanceMetrics, isTruncated, meanOf, policyMetrics, rolloutMetrics } from './algorithm/stepMetrics.js';
 import type { Learner, SequenceScores, TrainingSequence } from './model/policy.js';
-import { accumulateAtTemperatures, optimizerOptions, scoreAtTemperatures } from './learnerCalls.js';
+import { accumulateAtTemperatures, optimizerOptions, scoreAtTemperatures, updateCounts } from './learnerCalls.js';
 import { checkActionMask } from './rollout/actionMask.js';
 import { samplerLogprobs, trainingSequence } from './rollout/nodes.js';
 import type { Settings } from './run/settings.js';
@@ -102,7 +102,7 @@ export async function learnStep(
       entropy: meanOf(groups.flat().flatMap(sampledEntropies)),
       ...(updates && updateMetrics(lessons, scores, updates)),
       learning_rate: settings.learningRate,
-      'updates/made': updates?.steps.filter(({ skipped }) => !skipped).length ?? 0,
+      ...updateCounts(updates?.steps ?? []),
     },
     advantages: rollouts.map((group) => group.map((rollout) => overAll(rollout, advantageOf.get(rollout)!))),
     learned:

@@ -48,11 +48,18 @@ export const optimizerOptions = ({
   learningRate,
   weightDecay,
   maxGradientNorm,
-}: Pick<Settings, 'learningRate' | 'weightDecay' | 'maxGradientNorm'>): AdamWOptions => ({
+  optimizer: { beta1, beta2, epsilon },
+}: Pick<Settings, 'learningRate' | 'weightDecay' | 'maxGradientNorm' | 'optimizer'>): AdamWOptions => ({
   learningRate,
-  beta1: 0.9,
-  beta2: 0.999,
-  epsilon: 1e-8,
+  beta1,
+  beta2,
+  epsilon,
   weightDecay,
   maxGradientNorm,
 });
+
+/** How many updates were made, and how many left out because their gradient was not finite. */
+export const updateCounts = (steps: readonly { readonly skipped: boolean }[]): Record<string, number> => {
+  const skipped = steps.filter((step) => step.skipped).length;
+  return { 'updates/made': steps.length - skipped, 'updates/skipped': skipped };
+};

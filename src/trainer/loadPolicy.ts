@@ -25,7 +25,7 @@ export interface Policy {
 
 type PolicySettings = Pick<
   Settings,
-  'model' | 'device' | 'deterministic' | 'concurrency' | 'lora' | 'seed' | 'toolFormat'
+  'model' | 'device' | 'deterministic' | 'concurrency' | 'lora' | 'seed' | 'activationMemory' | 'toolFormat'
 >;
 
 /** Tokens of an episode, whatever more a model could hold: caches and activations grow with them. */
@@ -51,7 +51,8 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string): Pr
         read: (source) => loadParameters(source, config),
       };
   const device = await chooseDevice(settings.device);
-  const options = { config, device, files, deterministic: settings.deterministic } as const;
+  const { deterministic, activationMemory } = settings;
+  const options = { config, device, files, deterministic, activationBytes: activationMemory * 2 ** 20 } as const;
   const start = adapter && copyAdapter(adapter);
   const learner = branchedLearner(await createLearner({ ...options, parameters, ...(adapter && { adapter }) }));
   const generator = await createGenerator({

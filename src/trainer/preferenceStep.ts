@@ -14,7 +14,7 @@ import {
 import { simpoCoefficients } from './algorithm/simpo.js';
 import { meanOf, rolloutMetrics } from './algorithm/stepMetrics.js';
 import { learnedAlong } from './learnedAlong.js';
-import { optimizerOptions } from './learnerCalls.js';
+import { optimizerOptions, updateCounts } from './learnerCalls.js';
 import type { LearnedStep } from './learnStep.js';
 import type { Learner } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
@@ -93,7 +93,7 @@ export async function preferenceStep(
         grad_norm: meanOf(updates.flatMap(({ gradientNorm, skipped }) => (skipped ? [] : [gradientNorm]))),
       }),
       learning_rate: learningRate,
-      'updates/made': updates.filter(({ skipped }) => !skipped).length,
+      ...updateCounts(updates),
     },
     advantages: groups.map((group) => group.map(({ id }) => sides.get(id) ?? 0)),
     learned:

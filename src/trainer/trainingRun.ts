@@ -29,6 +29,7 @@ import type { RunControl } from './run/runControl.js';
 import type { RunReader } from './run/runReader.js';
 import type { ReplayedGroup, RunConfig, Stage } from './run/runRecord.js';
 import type { RunWriter } from './run/runWriter.js';
+import { learningRateShare } from './run/learnerSettings.js';
 import type { Settings } from './run/settings.js';
 import { playDemonstrations } from './warmStart/demonstrations.js';
 import { toolCall } from './warmStart/turnText.js';
@@ -280,11 +281,12 @@ export class TrainingRun {
 
   private learn(
     step: number,
-    stage: StageSettings,
+    chosen: StageSettings,
     groups: readonly PlayedGroup[],
     replayed: readonly (readonly Trajectory[])[],
   ): Promise<LearnedStep> {
-    const { settings, reference } = this;
+    const { settings, stage } = this.scheduled(step, chosen);
+    const { reference } = this;
     const { learner, codec } = this.policy;
     const trajectories = groups.map((group) => group.trajectories);
     if (stage.method === 'rejection-sampling') return imitationStep(learner, trajectories, stage, settings, step);
@@ -297,6 +299,15 @@ export class TrainingRun {
       oracleTurn: (taskId) =>
         codec.encodeTurn(toolCall('apply_patch', { patch: this.trainTasks().get(taskId)!.patch })),
     });
+  }
+
+  /** The settings and the stage with the learning rate of the step. */
+  private scheduled(step: number, stage: StageSettings): { settings: Settings; stage: StageSettings } {
+    const { optimizer, steps } = this.settings;
+    const share = learningRateShare(optimizer, steps, step);
+    const scaled = <T extends { readonly learningRate?: number }>(one: T): T =>
+      one.learningRate === undefined ? one : { ...one, learningRate: one.learningRate * share };
+    return { settings: scaled(this.settings), stage: scaled(stage) };
   }
 
   /** What the run has recorded of a task before the step, the expert's episode too; of rollouts the newest ones. */

@@ -108,6 +108,14 @@ describe('the options of whetstone train', () => {
     expect(() => chosenChanges(parsed('--resume', 'last', '--loss', 'dapo'))).toThrow(/keeps its own `algorithm`/);
   });
 
+  it('choose how the learning rate changes and what the learner may keep', async () => {
+    const { optimizer, activationMemory } = await settingsOf(
+      ...'--schedule cosine --warmup-steps 5 --activation-memory 256'.split(' '),
+    );
+    expect(optimizer).toMatchObject({ schedule: 'cosine', warmupSteps: 5, beta2: 0.999 });
+    expect(activationMemory).toBe(256);
+  });
+
   it('refuse a dual clip that would cut every ratio', async () => {
     await expect(settingsOf('--dual-clip', '0.5')).rejects.toThrow(/`algorithm.dualClip`: it must be above 1/);
   });

@@ -11,10 +11,12 @@ import {
   type SettingsInput,
 } from '../../trainer/run/settings.js';
 import { projections, type Projection } from '../../trainer/model/lora.js';
+import { optimizerSchema, type OptimizerSettings } from '../../trainer/run/learnerSettings.js';
 import { addRouteOptions, routeSections, type RouteOptions } from '../routeOptions.js';
 import { followTraining } from '../followTraining.js';
 import { interruptible } from '../interrupt.js';
 import {
+  countFromOne,
   decimalNumber,
   deviceOption,
   jsonOption,
@@ -32,11 +34,16 @@ import { percent, print, printJson, ProgressLine, table } from '../output.js';
 import path from 'node:path';
 
 type TrainOptions = RepoOptions &
-  Omit<SettingsInput, 'reward' | 'algorithm' | 'lora' | 'curriculum' | 'exploration' | 'replay' | 'checkpoints'> &
+  Omit<
+    SettingsInput,
+    'reward' | 'algorithm' | 'lora' | 'optimizer' | 'curriculum' | 'exploration' | 'replay' | 'checkpoints'
+  > &
   NonNullable<SettingsInput['algorithm']> &
   RouteOptions & {
     resume?: string;
     kl?: number;
+    schedule?: OptimizerSettings['schedule'];
+    warmupSteps?: number;
     loraRank?: number;
     loraAlpha?: number;
     loraTargets?: Projection[];
@@ -48,6 +55,7 @@ const algorithmChoice = (
   key: 'advantage' | 'loss' | 'klEstimator' | 'klPlace' | 'importanceCorrection',
 ) => new Option(flags, describe(key)).choices(algorithmSchema.shape[key].unwrap().options);
 const describe = (key: keyof typeof algorithmSchema.shape) => asPhrase(algorithmSchema.shape[key].description!);
+const scheduleNames = optimizerSchema.shape.schedule.unwrap().options;
 /** As the other options are described: no capital, no full stop. */
 const asPhrase = (sentence: string) => sentence[0].toLowerCase() + sentence.slice(1, -1);
 
@@ -65,6 +73,9 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--warm-start-epochs <n>', "passes over an expert's episodes before the first step; 0: none", wholeNumber)
     .option('--warm-start-learning-rate <x>', 'highest learning rate of the warm start', decimalNumber)
     .option('--learning-rate <x>', 'learning rate of AdamW', decimalNumber)
+    .addOption(new Option('--schedule <name>', 'how the learning rate falls').choices(scheduleNames))
+    .option('--warmup-steps <n>', 'steps in which the learning rate rises', wholeNumber)
+    .option('--activation-memory <n>', 'mebibytes that the learner keeps for its backward pass', countFromOne)
     .option('--lora-rank <n>', 'rank of the adapter that is trained; 0 trains all parameters', wholeNumber)
     .option('--lora-alpha <x>', 'what the adapter adds counts alpha / rank', decimalNumber)
     .option('--lora-targets <names>', `projections that it changes, of ${projections.join(',')}`, projectionList)
@@ -123,8 +134,9 @@ export function chosenSettings(options: TrainOptions): SettingsInput {
   const model = modelPath(options.model);
   const chosen = (shape: object) => Object.fromEntries(Object.entries(options).filter(([key]) => key in shape));
   const algorithm = chosen(algorithmSchema.shape);
+  const optimizer = { schedule: options.schedule, warmupSteps: options.warmupSteps };
   const lora = { rank: options.loraRank, alpha: options.loraAlpha, targets: options.loraTargets };
-  const sections = { algorithm, lora, ...routeSections(options) };
+  const sections = { algorithm, lora, optimizer, ...routeSections(options) };
   return { ...chosen(settingsSchema.shape), model, klCoefficient: options.kl, ...sections };
 }
 

@@ -54,8 +54,9 @@ export const unstableGradients = detector((steps) => {
   const last = steps[steps.length - 1].metrics;
   const recent = norms.at(-1) ?? 0;
   const isSpike = norms.length > 5 && recent > 20 * median(norms.slice(0, -1));
-  // The norm of what was skipped is not a number and so not in the record: no update, though some rewards differed.
-  const isSkipped = last['updates/made'] === 0 && last.frac_reward_zero_std < 1 && last.grad_norm === 0;
+  // Records from before skipped updates were counted: no update, though some rewards differed.
+  const isUnexplained = last['updates/made'] === 0 && last.frac_reward_zero_std < 1 && last.grad_norm === 0;
+  const isSkipped = (last['updates/skipped'] ?? 0) > 0 || isUnexplained;
   if (!isSpike && !isSkipped) return null;
   return {
     mode: 'unstable-gradients',

@@ -29,7 +29,9 @@ export interface LearnerOptions {
   readonly threads?: number;
   /** Fixes the number of threads, whatever the machine has. */
   readonly deterministic?: boolean;
-  /** Tokens of one micro-batch. */
+  /** Bytes of what a micro-batch keeps for its backward pass; with fewer, more is computed twice. */
+  readonly activationBytes?: number;
+  /** Most tokens of one micro-batch. */
   readonly microBatchTokens?: number;
 }
 
@@ -46,8 +48,7 @@ const deterministicThreads = 2;
 const mostMicroBatchTokens = { cpu: 2048, webgpu: 4096 } as const;
 /** A GPU compiles its kernels for every shape, so there should be few. */
 const rowMultiple = { cpu: 16, webgpu: 64 } as const;
-/** Bytes of what a micro-batch keeps for its backward pass. */
-const activationBudget = 2 ** 30;
+const defaultActivationBytes = 2 ** 30;
 /** Logits of one micro-batch, in numbers: a few tensors of this size live at once. */
 const logitBudget = 2 ** 25;
 
@@ -180,7 +181,8 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
   }
 }
 
-function packingLimits({ config, device, microBatchTokens }: LearnerOptions): PackingLimits {
+function packingLimits(options: LearnerOptions): PackingLimits {
+  const { config, device, microBatchTokens, activationBytes = defaultActivationBytes } = options;
   const { layers, hiddenSize, intermediateSize, heads, keyValueHeads, headDim } = config;
   const most = microBatchTokens ?? mostMicroBatchTokens[device];
   const multiple = Math.min(rowMultiple[device], Math.ceil(most / causalBlocks) * causalBlocks);
@@ -188,7 +190,7 @@ function packingLimits({ config, device, microBatchTokens }: LearnerOptions): Pa
   const bytes = (past: number) => 4 * layers * (14 * hiddenSize + 5 * intermediateSize + (512 + past) * heads);
   const layerWeights = 2 * hiddenSize * headDim * (heads + keyValueHeads) + 3 * hiddenSize * intermediateSize;
   return {
-    tokens: (past) => Math.max(multiple, Math.min(most, Math.floor(activationBudget / bytes(past)))),
+    tokens: (past) => Math.max(multiple, Math.min(most, Math.floor(activationBytes / bytes(past)))),
     targets: Math.max(64, Math.floor(logitBudget / config.vocabularySize)),
     multiple,
     attentionCost: (2 * heads * headDim) / layerWeights,

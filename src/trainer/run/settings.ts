@@ -7,7 +7,15 @@ import { badInput } from '../../trajectory/errors.js';
 import { advantageEstimatorNames } from '../algorithm/advantageEstimators.js';
 import { policyLossNames } from '../algorithm/policyLosses.js';
 import { toolFormatNames } from '../text/toolFormats/toolFormat.js';
-import { loraSchema } from './learnerSettings.js';
+import { activationMemorySchema, loraSchema, optimizerSchema } from './learnerSettings.js';
+import {
+  checkpointsSchema,
+  curriculumSchema,
+  explorationSchema,
+  replaySchema,
+  stageSchema,
+  stepsOfStages,
+} from './routeSettings.js';
 
 /** How rewards become gradients: what a step of learning computes, beside the clipping and the KL weight. */
 export const algorithmSchema = z.strictObject({
@@ -15,7 +23,7 @@ export const algorithmSchema = z.strictObject({
     .enum(advantageEstimatorNames)
     .default('grpo')
     .describe(
-      'What a reward is held against: the group (`grpo`, `dr-grpo`, `rloo`) or the whole step (`reinforce++`).',
+      'What a reward is held against: the group (`grpo`, `dr-grpo`, `rloo`), the whole step (`reinforce++`), or turn by turn (`turn-discounted`, `gigpo`, `igpo`).',
     ),
   loss: z
     .enum(policyLossNames)
@@ -38,6 +46,43 @@ export const algorithmSchema = z.strictObject({
     .describe("Correction where the sampler's probabilities differ from the learner's."),
   importanceLow: z.number().nonnegative().default(0).describe('Least weight of the importance correction.'),
   importanceHigh: z.number().positive().default(3).describe('Greatest weight of the importance correction.'),
+  dynamicSampling: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe(
+      'Dynamic sampling: how many times in one step the groups of equal rewards are replaced by newly played ones; 0 leaves it out.',
+    ),
+  overlongBuffer: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe(
+      'Soft overlong punishment: the sampled tokens below overlongLength in which it grows from 0 to overlongFactor; 0 leaves it out.',
+    ),
+  overlongLength: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe('Sampled tokens at which the overlong punishment is whole; 0: maxTurns times maxTokensPerTurn.'),
+  overlongFactor: z.number().nonnegative().default(1).describe('What the overlong punishment takes from the reward.'),
+  maskTruncated: z
+    .boolean()
+    .default(false)
+    .describe('Rollouts that a limit cut off teach nothing, though their rewards count in the group.'),
+  turnDiscount: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.95)
+    .describe(
+      'Discount from turn to turn of `turn-discounted`, `gigpo` and `igpo`; between the tokens of a turn there is none.',
+    ),
+  stepWeight: z
+    .number()
+    .nonnegative()
+    .default(1)
+    .describe("Weight of GiGPO's comparison of turns that began in the same state."),
 });
 
 /** Everything that decides a run, with the defaults; `whetstone.config.json` and the command line's flags override. */
@@ -100,7 +145,23 @@ export const settingsSchema = z.strictObject({
       "Passes over an expert's episodes of the train tasks before the first step; 0 leaves the warm start out.",
     ),
   warmStartLearningRate: z.number().nonnegative().default(3e-4).describe('Highest learning rate of the warm start.'),
+  warmStartNegativeWeight: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe(
+      "Negative examples of the warm start: how hard it pushes away from the starting policy's own failures on the train tasks; 0 leaves them out.",
+    ),
+  stages: z
+    .array(stageSchema)
+    .default([])
+    .describe('What is learned after the warm start, one stage after the other; none: `steps` of the policy gradient.'),
+  curriculum: curriculumSchema.prefault({}).describe('Which tasks a step plays, and for how many turns.'),
+  exploration: explorationSchema.prefault({}).describe('How the temperature of rollouts changes.'),
+  replay: replaySchema.prefault({}).describe('Groups of earlier steps that are learned from again.'),
   lora: loraSchema.prefault({}).describe('What is trained: all parameters, or an adapter.'),
+  optimizer: optimizerSchema.prefault({}).describe('AdamW, and how its learning rate changes.'),
+  activationMemory: activationMemorySchema,
   learningRate: z.number().nonnegative().default(2e-5).describe('Learning rate of AdamW.'),
   weightDecay: z.number().nonnegative().default(0).describe('Decoupled weight decay of AdamW.'),
   maxGradientNorm: z.number().nonnegative().default(1).describe('Gradients are clipped to this norm; 0 does not clip.'),
@@ -147,6 +208,7 @@ export const settingsSchema = z.strictObject({
     .describe('Held-out tasks played before and after training; 0 plays them all.'),
   evaluationSamples: z.int().positive().default(1).describe('Episodes of each held-out task in one evaluation.'),
   checkpointEvery: z.int().positive().default(5).describe('Steps from one checkpoint to the next.'),
+  checkpoints: checkpointsSchema.prefault({}).describe('Which checkpoints are kept.'),
   concurrency: z.int().positive().default(16).describe('Episodes played side by side.'),
   deterministic: z
     .boolean()
@@ -194,11 +256,14 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
       'Take it out of the file; choose it yourself with `--sandbox unconfined` where you trust the repository.',
     );
   }
-  const reward = { ...(fromFile.reward as object | undefined), ...given(overrides.reward) };
-  const algorithm = { ...(fromFile.algorithm as object | undefined), ...given(overrides.algorithm) };
-  const lora = { ...(fromFile.lora as object | undefined), ...given(overrides.lora) };
-  return check({ ...fromFile, ...given(overrides), reward, algorithm, lora }, '');
+  const sections = Object.fromEntries(
+    sectionNames.map((name) => [name, { ...(fromFile[name] as object | undefined), ...given(overrides[name]) }]),
+  );
+  return check({ ...fromFile, ...given(overrides), ...sections }, '');
 }
+
+/** Settings that hold settings: a flag for one of them leaves the others of its section to the file. */
+const sectionNames = ['reward', 'algorithm', 'lora', 'optimizer', 'curriculum', 'exploration', 'replay', 'checkpoints'] as const;
 
 const given = (values: object = {}) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
@@ -216,7 +281,7 @@ function parseObject(text: string, file: string): Record<string, unknown> {
 
 function check(value: unknown, where: string): Settings {
   const result = settingsSchema.safeParse(value);
-  if (result.success) return result.data;
+  if (result.success) return withStepsOfStages(result.data, (value as { steps?: unknown }).steps, where);
   const issue = result.error.issues[0];
   const isUnknown = issue.code === 'unrecognized_keys';
   const key = [...issue.path, ...(isUnknown ? issue.keys.slice(0, 1) : [])].join('.');
@@ -226,6 +291,19 @@ function check(value: unknown, where: string): Settings {
       ? `The settings are: ${Object.keys(settingsSchema.shape).join(', ')}.`
       : `Give another value. ${descriptionOf(issue.path[0])}`;
   throw badInput(`${where}setting \`${key}\`: ${problem}.`, remedy, result.error);
+}
+
+/** The stages, where there are any, decide how many steps a run has. */
+function withStepsOfStages(settings: Settings, steps: unknown, where: string): Settings {
+  if (settings.stages.length === 0) return settings;
+  const all = stepsOfStages(settings.stages);
+  if (steps !== undefined && steps !== all) {
+    throw badInput(
+      `${where}setting \`steps\`: it says ${settings.steps}, but the stages have ${all} steps together.`,
+      'Leave it out, or change the steps of the stages.',
+    );
+  }
+  return { ...settings, steps: all };
 }
 
 /** What a setting means, in its own words. */
