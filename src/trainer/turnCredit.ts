@@ -59,18 +59,24 @@ export async function scoreInformationGains(
 
 /** The oracle's turn behind each prefix at which the policy was to speak: before the first turn and after each observation. */
 function oracleSequences({ nodes }: Trajectory, oracle: Int32Array): TrainingSequence[] {
-  const prefixes: Int32Array[] = [];
-  let prefix: number[] = [];
-  nodes.forEach(({ message, tokenIds }, index) => {
-    if (message.role === 'assistant') prefixes.push(Int32Array.from(prefix));
-    prefix = [...prefix, ...tokenIds];
-    const isLast = index === nodes.length - 1;
-    if (isLast && message.role !== 'assistant') prefixes.push(Int32Array.from(prefix));
+  const heads = nodes.flatMap(({ message, parent }) =>
+    message.role === 'assistant' && parent !== null ? [parent] : [],
+  );
+  const isOpen = nodes.length > 0 && nodes[nodes.length - 1].message.role !== 'assistant';
+  return [...heads, ...(isOpen ? [nodes.length - 1] : [])].map((head) => {
+    const ids = idsUpTo(nodes, head);
+    return {
+      tokenIds: Int32Array.from([...ids, ...oracle]),
+      actionMask: Uint8Array.from([...new Uint8Array(ids.length), ...new Uint8Array(oracle.length).fill(1)]),
+    };
   });
-  return prefixes.map((ids) => ({
-    tokenIds: Int32Array.from([...ids, ...oracle]),
-    actionMask: Uint8Array.from([...new Uint8Array(ids.length), ...new Uint8Array(oracle.length).fill(1)]),
-  }));
+}
+
+/** The ids from the root to a node: what the policy saw there. */
+function idsUpTo(nodes: Trajectory['nodes'], head: number): number[] {
+  const path: number[] = [];
+  for (let at: number | null = head; at !== null; at = nodes[at].parent) path.unshift(at);
+  return path.flatMap((index) => [...nodes[index].tokenIds]);
 }
 
 function meanOfKnown(values: Float32Array): number {
