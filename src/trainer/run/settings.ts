@@ -263,7 +263,16 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
 }
 
 /** Settings that hold settings: a flag for one of them leaves the others of its section to the file. */
-const sectionNames = ['reward', 'algorithm', 'lora', 'optimizer', 'curriculum', 'exploration', 'replay', 'checkpoints'] as const;
+const sectionNames = [
+  'reward',
+  'algorithm',
+  'lora',
+  'optimizer',
+  'curriculum',
+  'exploration',
+  'replay',
+  'checkpoints',
+] as const;
 
 const given = (values: object = {}) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
