@@ -34,10 +34,10 @@ async function inEnvironment<T>(folder: string, use: (environment: RepositoryEnv
     await environment.dispose();
   }
 }
+/** The whole suite grades each task, however slow the machine is at the moment. */
+const testOptions: BuildOptions = { ...defaultBuildOptions, limit: 4, gradingMs: 60_000 };
 const build = (folder: string, options: Partial<BuildOptions> = {}, hooks: BuildHooks = {}) =>
-  inEnvironment(folder, (environment) =>
-    buildTasks(environment, { ...defaultBuildOptions, limit: 4, ...options }, hooks),
-  );
+  inEnvironment(folder, (environment) => buildTasks(environment, { ...testOptions, ...options }, hooks));
 
 const nodeTests = (name: string, tests: Record<string, string>) =>
   [

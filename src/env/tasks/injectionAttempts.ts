@@ -7,7 +7,8 @@ import type { Baseline } from './baseline.js';
 import { bugCandidates, type BugCandidate, type SourceFile } from './injection/candidates.js';
 import { OPERATORS } from './injection/operators/index.js';
 import { BugPool } from './injection/severalBugs.js';
-import { tryBug, tryTogether } from './injectionTrial.js';
+import { tryTogether } from './injectionTrial.js';
+import { ScoutingTrial } from './scoutingTrial.js';
 import { seededOrder } from './seededOrder.js';
 import { isWrittenByHand } from './sourceFiles.js';
 import { SoundRuns } from './soundRuns.js';
@@ -40,7 +41,7 @@ export async function* injectionAttempts(
     const paths = sources.map(({ path }) => path);
     const pool = new BugPool<TaskDraft>(paths, settings.seed);
     let ordinal = 0;
-    const selected = new Map<string, readonly string[]>();
+    const trial = new ScoutingTrial(context, selector);
     const reach = new Reach();
     for (const candidate of bugCandidates(sources, OPERATORS, settings.seed)) {
       const together = pool.take();
@@ -56,13 +57,11 @@ export async function* injectionAttempts(
         yield skippedAttempt(path, 'in code that the tests do not reach');
         continue;
       }
-      const files = selected.get(path) ?? (await selector.filesFor([path]));
-      selected.set(path, files);
       const turn = ordinal++;
       yield {
         title: `${candidate.operator} in ${path}`,
         run: async () => {
-          const result = await tryBug(context, candidate, files);
+          const result = await trial.try(candidate);
           reach.note(candidate, result);
           if (!('draft' in result) || !pool.isMeant(turn)) return result;
           pool.add(turn, { bug: candidate, draft: result.draft, breaks: result.draft.failToPass });

@@ -7,8 +7,9 @@ import type { BugCandidate } from './injection/candidates.js';
 import { areAllNeeded, combineBugs, type ProvenBug } from './injection/severalBugs.js';
 import type { SoundRuns } from './soundRuns.js';
 import { injectionStatement } from './statement.js';
-import { runOnce, tryTrees } from './trial.js';
+import { runOnce, troubleOf, tryTrees } from './trial.js';
 import { unifiedDiff } from './unifiedDiff.js';
+import { compareRuns } from './verdict.js';
 
 /** What trying a bug needs. */
 export interface TrialContext {
@@ -34,6 +35,21 @@ export async function tryBug(
   const { failToPass } = result.facts;
   const bugs = [{ operator: bug.operator, file: bug.path, line: bug.line, breaks: failToPass }];
   return { draft: { ...result.facts, ...labels(context, [bug], bug.operator), bugs } };
+}
+
+/** Which of these test files have a test that a bug breaks, by one run of them; none where the run says nothing. */
+export async function filesThatNotice(
+  { environment, settings, soundRuns }: TrialContext,
+  { path, before, after }: BugCandidate,
+  files: readonly string[],
+): Promise<readonly string[]> {
+  const sound = await soundRuns.get(files, 0);
+  const open = () => environment.openWorkspaceFromTree(environment.baseTree, '', [{ path, before, after }]);
+  const timeoutMs = Math.min(settings.timeoutMs, timeoutAfter(sound.durationMs));
+  const broken = await runOnce(open, { files, timeoutMs, signal: settings.signal });
+  if (troubleOf(sound) !== null || troubleOf(broken) !== null) return [];
+  const failing = new Set(compareRuns([broken.results], [sound.results]).failToPass);
+  return [...new Set(sound.results.filter(({ id }) => failing.has(id)).map(({ file }) => file))];
 }
 
 /** Tries bugs together, each of which is a task by itself. They are one only if each of them is needed. */

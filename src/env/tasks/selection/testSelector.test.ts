@@ -52,6 +52,17 @@ describe('TestSelector', () => {
     expect(await choose(baselineOf(4000), 1000, 'src/range.js')).toEqual(['test/range.test.js']);
   });
 
+  it('takes first those that are known to notice something, and ten times as many to find that out', async () => {
+    const selector = await TestSelector.of(folder, Object.keys(files), baselineOf(40_000), 3000);
+    expect(await selector.filesFor(['src/range.js'])).toEqual(['test/range.test.js']);
+    expect(await selector.filesFor(['src/range.js'], ['test/arrange.test.js'])).toEqual(['test/arrange.test.js']);
+    expect(await selector.filesToScout(['src/range.js'])).toEqual([
+      'test/all.test.js',
+      'test/mention.test.js',
+      'test/range.test.js',
+    ]);
+  });
+
   it('takes so many that more than one test passes', async () => {
     expect(await choose(baselineOf(4000, 1), 1000, 'src/range.js')).toEqual([
       'test/mention.test.js',

@@ -2,11 +2,16 @@ import type { Baseline } from '../baseline.js';
 import { ImportGraph } from './importGraph.js';
 import { closeness } from './closeness.js';
 
+/** A look at which tests notice a bug, once per function, may take this many times as long as a task's grading. */
+const SCOUTING = 10;
+
 /**
  * Chooses the tests that a task is graded by: all of them where that is fast, else those that load what is broken, the
  * closest first, as many as the time allows.
  */
 export class TestSelector {
+  private readonly ranked = new Map<string, Promise<readonly string[]>>();
+
   private constructor(
     private readonly tree: string,
     private readonly baseline: Baseline,
@@ -26,14 +31,29 @@ export class TestSelector {
     return new TestSelector(tree, baseline, graph, gradingMs);
   }
 
-  /** Test files, sorted, for a change of `paths`. At least two tests of them pass in the base tree, where two do. */
-  async filesFor(paths: readonly string[]): Promise<readonly string[]> {
+  /**
+   * Test files, sorted, for a change of `paths`; those in `noticing` come before all others. At least two tests of them pass in
+   * the base tree, where two do.
+   */
+  filesFor(paths: readonly string[], noticing: readonly string[] = []): Promise<readonly string[]> {
+    return this.within(this.gradingMs, paths, noticing);
+  }
+
+  /** More test files than a task is graded by, to find out which of them notice a change of `paths`. */
+  filesToScout(paths: readonly string[]): Promise<readonly string[]> {
+    return this.within(SCOUTING * this.gradingMs, paths, []);
+  }
+
+  private async within(
+    milliseconds: number,
+    paths: readonly string[],
+    noticing: readonly string[],
+  ): Promise<readonly string[]> {
     const { testFiles, reports } = this.baseline;
     if (this.graph === null) return testFiles;
-    const reaching = this.graph.testsReaching(paths);
-    const pool = reaching.size > 0 ? testFiles.filter((file) => reaching.has(file)) : testFiles;
-    const ranked = await rankTests(this.tree, pool, paths, reaching);
-    const room = roomFor(this.baseline, this.gradingMs);
+    const byCloseness = await this.byCloseness(this.graph, paths);
+    const ranked = [...noticing, ...byCloseness.filter((file) => !noticing.includes(file))];
+    const room = roomFor(this.baseline, milliseconds);
     const passing = (file: string) =>
       reports[0].results.filter((result) => result.file === file && result.status === 'passed').length;
     const chosen: string[] = [];
@@ -44,6 +64,16 @@ export class TestSelector {
       passed += passing(file);
     }
     return chosen.sort();
+  }
+
+  private byCloseness(graph: ImportGraph, paths: readonly string[]): Promise<readonly string[]> {
+    const { testFiles } = this.baseline;
+    const key = JSON.stringify(paths);
+    const reaching = graph.testsReaching(paths);
+    const pool = reaching.size > 0 ? testFiles.filter((file) => reaching.has(file)) : testFiles;
+    const ranked = this.ranked.get(key) ?? rankTests(this.tree, pool, paths, reaching);
+    this.ranked.set(key, ranked);
+    return ranked;
   }
 }
 
