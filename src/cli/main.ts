@@ -10,6 +10,7 @@ import { addMergeCommand } from './commands/merge.js';
 import { addQuickstartCommand } from './commands/quickstart.js';
 import { addReplayCommand } from './commands/replay.js';
 import { addRunsCommand } from './commands/runs.js';
+import { addServeCommand } from './commands/serve.js';
 import { addSimilarityCommand } from './commands/similarity.js';
 import { addTasksCommand } from './commands/tasks.js';
 import { addTrainCommand } from './commands/train.js';
@@ -37,6 +38,7 @@ for (const add of [
   addQuickstartCommand,
   addExportCommand,
   addImportCommands,
+  addServeCommand,
 ]) {
   add(program);
 }
