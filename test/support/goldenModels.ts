@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadParameters } from '../../src/trainer/model/checkpoint.js';
 import { parseModelConfig } from '../../src/trainer/model/config.js';
 import type { LlamaConfig } from '../../src/trainer/model/llamaConfig.js';
 import type { AdamWOptions, SequenceCoefficients, TrainingSequence } from '../../src/trainer/model/policy.js';
 import { readSafetensors } from '../../src/trainer/model/safetensors.js';
+import { loadParameters } from '../../src/trainer/model/weights.js';
 
 /** What `scripts/golden/llama_golden.py` wrote: see there. */
 export interface GoldenModel {

@@ -24,7 +24,7 @@ export function narrowToBfloat16(values: Float32Array): Uint16Array {
 /** IEEE 754 binary16 bits to float32: [count]. */
 export function widenFloat16(bits: Uint16Array): Float32Array {
   const values = new Float32Array(bits.length);
-  for (let i = 0; i < bits.length; i++) values[i] = float16ToNumber(bits[i]!);
+  for (let i = 0; i < bits.length; i++) values[i] = float16Values[bits[i]!]!;
   return values;
 }
 
@@ -34,6 +34,9 @@ export function narrowToFloat16(values: Float32Array): Uint16Array {
   for (let i = 0; i < bits.length; i++) bits[i] = numberToFloat16(values[i]!);
   return bits;
 }
+
+/** Every binary16 number by its bits: looking one up is many times faster than working it out. */
+export const float16Values = Float32Array.from({ length: 1 << 16 }, (_, bits) => float16ToNumber(bits));
 
 function float16ToNumber(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;

@@ -48,6 +48,11 @@ describe('the tokenizer of a run', () => {
     });
   });
 
+  it('is that in a GGUF file where that is the model', async () => {
+    const file = path.join(import.meta.dirname, '../../../test-fixtures/golden/gguf/llama.gguf');
+    expect((await loadRunTokenizer(await runWith(file), missing)).decode([26])).toBe('A');
+  });
+
   it('is the embedded policy’s where that is the model', async () => {
     const run = await runWith('embedded');
     await expect(loadRunTokenizer(run, missing)).rejects.toThrow('the embedded policy is missing');

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunReader } from './runReader.js';
@@ -21,18 +21,27 @@ export async function loadRunTokenizer(
     .reverse()
     .map((name) => path.join(run.paths.checkpoints, name));
   const holdsTokenizer = (candidate: string) => existsSync(path.join(candidate, 'tokenizer.json'));
+  // The tokenizer's code is only read in once a trajectory is opened.
+  const { ByteLevelTokenizer } = await import('../text/byteLevelTokenizer.js');
   const folder = ownFolders.find(holdsTokenizer) ?? (settings.model === 'embedded' ? embeddedModel() : settings.model);
+  if (isFile(folder)) {
+    const { jsonOf } = await import('../model/modelSource.js');
+    const { openModelSource } = await import('../model/openModelSource.js');
+    const source = await openModelSource(folder);
+    return new ByteLevelTokenizer(jsonOf(source, 'tokenizer.json'), jsonOf(source, 'tokenizer_config.json'), folder);
+  }
   if (!holdsTokenizer(folder)) {
     throw badInput(
       `The tokenizer of run ${run.id} is gone: neither its checkpoints nor ${settings.model} hold a tokenizer.json.`,
       'Put the model folder back where it was.',
     );
   }
-  // The tokenizer's code is only read in once a trajectory is opened.
-  const { ByteLevelTokenizer } = await import('../text/byteLevelTokenizer.js');
   const file = path.join(folder, 'tokenizer.json');
   return new ByteLevelTokenizer(await readJson(file), await readConfig(folder), file);
 }
+
+/** A GGUF file holds its tokenizer. */
+const isFile = (place: string): boolean => statSync(place, { throwIfNoEntry: false })?.isFile() ?? false;
 
 async function readJson(file: string): Promise<unknown> {
   try {

@@ -176,7 +176,11 @@ export class HuggingFaceCodec implements TextCodec {
     ];
     const rendered = this.template.render(conversation, [], { generationPrompt: true });
     const start = rendered.indexOf(turnPlaceholder);
-    if (start < 0) throw new Error('internal: the chat template left out the assistant message');
+    if (start < 0)
+      throw badInput(
+        `The chat template in '${this.files.where}' leaves out what the assistant says.`,
+        'Use a model made for conversations.',
+      );
     const text = rendered.slice(start + turnPlaceholder.length);
     return { text, ids: this.tokenizer.encode(text, this.controls, guard) };
   }

@@ -1,0 +1,45 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { openGgufSource } from './gguf/ggufSource.js';
+import { configFile, modelRemedy, type ModelSource } from './modelSource.js';
+import { loadParameters } from './weights.js';
+
+/** What a saved checkpoint takes over from its source. */
+const smallFiles = [
+  configFile,
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'added_tokens.json',
+  'chat_template.jinja',
+  'generation_config.json',
+];
+
+const largestFile = 1 << 28;
+/** Opens a folder or a GGUF file. Throws `bad-input` where there is neither. */
+export async function openModelSource(path: string): Promise<ModelSource> {
+  const found = await stat(path).catch(() => null);
+  if (found?.isFile()) return openGgufSource(path);
+  if (!found?.isDirectory()) throw badInput(`There is no model folder '${path}'.`, modelRemedy);
+  const files = new Map<string, Buffer>();
+  for (const name of smallFiles) {
+    const bytes = await readIfThere(join(path, name));
+    if (bytes !== null) files.set(name, bytes);
+  }
+  return { path, files, readParameters: (config) => loadParameters(path, config) };
+}
+
+/** A file's bytes, or null where there is none. */
+async function readIfThere(path: string): Promise<Buffer | null> {
+  try {
+    const { size } = await stat(path);
+    if (size > largestFile) throw badInput(`The file '${path}' is ${size} bytes large.`, modelRemedy);
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof WhetstoneError) throw error;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw badInput(`Cannot read '${path}': ${reason}.`, modelRemedy, error);
+  }
+}
