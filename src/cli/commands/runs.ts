@@ -1,9 +1,13 @@
+import { Option } from 'commander';
 import { connectToRun, type TrainingHandle } from '../../trainer/background/client.js';
 import { cleanUpAfterKilled } from '../../trainer/background/processRecord.js';
+import { metricsCsv } from '../../trainer/metricsExport/csv.js';
+import { metricSeries } from '../../trainer/metricsExport/series.js';
+import { metricFormats, writeMetrics, type MetricFormat } from '../../trainer/metricsExport/writeMetrics.js';
 import { listRuns, openRun } from '../../trainer/run/runReader.js';
 import { badInput, failed } from '../../trajectory/errors.js';
 import { interruptible } from '../interrupt.js';
-import { jsonOption, locateState, repoOption, type AddCommand, type RepoOptions } from '../options.js';
+import { filled, jsonOption, locateState, repoOption, type AddCommand, type RepoOptions } from '../options.js';
 import { print, printJson, table } from '../output.js';
 import { reportLines } from './train.js';
 
@@ -21,6 +25,19 @@ export const addRunsCommand: AddCommand = (program) => {
     .addOption(repoOption())
     .addOption(jsonOption())
     .action(show);
+  runs
+    .command('export <run>')
+    .description('the metrics of a run for other tools: CSV, or an event file that TensorBoard reads')
+    .addOption(repoOption())
+    .addOption(new Option('--format <format>', 'what to write').choices(metricFormats).default('csv'))
+    .addOption(
+      new Option(
+        '--out <folder>',
+        'where to write it: <run>.csv, or a folder of events named after the run; CSV is printed where it is left out',
+      ).argParser(filled),
+    )
+    .addOption(jsonOption())
+    .action(exportRun);
   runs
     .command('stop [run]')
     .description('stop the training that runs, in order')
@@ -40,6 +57,21 @@ export const addRunsCommand: AddCommand = (program) => {
     .addOption(jsonOption())
     .action((run: string | undefined, options: RepoOptions) => setPaused(false, run, options));
 };
+
+interface ExportOptions extends RepoOptions {
+  readonly format: MetricFormat;
+  readonly out?: string;
+}
+
+async function exportRun(id: string, { format, out, ...options }: ExportOptions): Promise<void> {
+  const stateFolder = await tidiedState(options);
+  const run = openRun(stateFolder, id);
+  const series = metricSeries(await run.events());
+  if (out === undefined && format === 'csv' && !options.json) return print(metricsCsv(series).trimEnd());
+  const file = await writeMetrics(series, format, run.id, out ?? '.');
+  if (options.json) return printJson({ run: run.id, format, file, metrics: [...series.keys()] });
+  print(`${series.size} metrics of run ${run.id} are in ${file}.`);
+}
 
 /** Who looks at the runs also clears away what killed ones left behind. */
 async function tidiedState(options: RepoOptions): Promise<string> {

@@ -21,7 +21,7 @@ export function storageError(error: unknown, file: string): unknown {
 }
 
 /** Writes a file so that readers see the old content or the new, never a part. */
-export async function writeFileAtomically(file: string, content: string, mode = 0o644): Promise<void> {
+export async function writeFileAtomically(file: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
     await writeFile(temporary, content, { mode });
