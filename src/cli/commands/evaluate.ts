@@ -8,6 +8,9 @@ import type { TaskSplit } from '../../trajectory/task.js';
 import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
 import { compareEvaluations, type EvaluationComparison } from '../../trainer/evaluation/compareEvaluations.js';
 import { loadPolicy } from '../../trainer/loadPolicy.js';
+import { expertPlayer } from '../../trainer/policies/expertPlayer.js';
+import { serverPlayer } from '../../trainer/policies/serverPlayer.js';
+import type { MessagePlayer, Player } from '../../trainer/rollout/arena.js';
 import { environmentArena } from '../../trainer/rollout/environmentArena.js';
 import { openRun } from '../../trainer/run/runReader.js';
 import type { Evaluation } from '../../trainer/run/runRecord.js';
@@ -34,6 +37,8 @@ interface EvaluateOptions extends SandboxOptions {
   readonly run?: string;
   readonly split: TaskSplit;
   readonly samples?: number;
+  readonly policy?: string;
+  readonly policyModel?: string;
   readonly against?: string;
   readonly device?: Settings['device'];
   readonly seed?: number;
@@ -47,6 +52,17 @@ export const addEvaluateCommand: AddCommand = (program) => {
     .addOption(modelOption())
     .addOption(
       new Option('--run <run[:step]>', "a run's checkpoint; the last one where no step is given").conflicts('model'),
+    )
+    .addOption(
+      new Option(
+        '--policy <policy>',
+        'another player: `expert`, or `openai:URL`, an OpenAI-compatible server (key in OPENAI_API_KEY)',
+      )
+        .argParser(filled)
+        .conflicts(['model', 'run']),
+    )
+    .addOption(
+      new Option('--policy-model <name>', 'the model that the server of --policy is asked for').argParser(filled),
     )
     .addOption(new Option('--split <split>', 'which tasks').choices(['heldout', 'train']).default('heldout'))
     .option('--samples <n>', 'episodes of each task', wholeNumber)
@@ -68,6 +84,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const model = options.run === undefined ? modelPath(options.model) : await checkpointOf(stateFolder, options.run);
   const against = options.against === undefined ? null : await earlierModel(stateFolder, options.against);
   const { sandbox, device, seed, samples } = options;
+  const other = options.policy === undefined ? null : otherPlayer(options.policy, options.policyModel);
   // An adapter that is only played becomes part of its model.
   const lora = { rank: 0 };
   const settings = await loadSettings(repoRoot, { model, sandbox, device, seed, evaluationSamples: samples, lora });
@@ -76,30 +93,38 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   if (total === 0) throw badInput(`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
   const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
   const progress = new ProgressLine();
+  const playWith = async (player: Player | MessagePlayer, ofModel: Settings, name: string, callExample?: string) => {
+    let done = 0;
+    const schedule = {
+      concurrency: ofModel.concurrency,
+      signal,
+      gate: () => Promise.resolve(),
+      onTrajectory: () => progress.update(`${++done} of ${total} episodes${name}`),
+    };
+    const arena = environmentArena(environment, ofModel, callExample);
+    return evaluate(player, arena, tasks, options.split, ofModel, schedule).finally(() => progress.clear());
+  };
   const play = async (ofModel: Settings, name: string): Promise<Evaluation> => {
     const policy = await loadPolicy(ofModel, repoRoot);
     try {
-      let done = 0;
-      const schedule = {
-        concurrency: ofModel.concurrency,
-        signal,
-        gate: () => Promise.resolve(),
-        onTrajectory: () => progress.update(`${++done} of ${total} episodes${name}`),
-      };
       const player = { generator: policy.generator, codec: policy.codec, policyStep: 0 };
-      return await evaluate(player, environmentArena(environment, ofModel), tasks, options.split, ofModel, schedule);
+      return await playWith(player, ofModel, name, policy.codec.toolFormat.example);
     } finally {
-      progress.clear();
       await policy.dispose();
     }
   };
   try {
     const earlier = against === null ? null : await play({ ...settings, model: against }, ' of the earlier policy');
-    const result = await play(settings, '');
+    const result = other === null ? await play(settings, '') : await playWith(other, settings, '');
     const comparison = earlier && compareEvaluations(earlier.outcomes ?? [], result.outcomes ?? []);
     if (options.json) {
       const compared = comparison && { comparison: { against, success: earlier.success, ...comparison } };
-      return printJson({ ...result, model: settings.model, sandbox: environment.sandbox, ...compared });
+      return printJson({
+        ...result,
+        model: options.policy ?? settings.model,
+        sandbox: environment.sandbox,
+        ...compared,
+      });
     }
     for (const line of evaluationLines(result, options.split)) print(line);
     if (comparison) for (const line of comparisonLines(comparison)) print(printable(line));
@@ -107,6 +132,17 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
     progress.clear();
     await environment.dispose();
   }
+}
+
+/** Who plays in place of a policy of ours. Throws badInput where the text names nobody. */
+function otherPlayer(policy: string, model: string | undefined): MessagePlayer {
+  if (policy === 'expert') return expertPlayer;
+  const url = policy.startsWith('openai:') ? policy.slice('openai:'.length) : '';
+  if (!/^https?:\/\/\S+$/.test(url))
+    throw badInput(`There is no policy '${policy}'.`, 'Give `expert`, or `openai:` with an http address.');
+  if (model === undefined) throw badInput('A server needs the name of a model.', 'Give it with `--policy-model`.');
+  const apiKey = process.env.OPENAI_API_KEY;
+  return serverPlayer({ url, model, requestSeconds: 300, ...(apiKey === undefined ? {} : { apiKey }) });
 }
 
 /** What an evaluation found, for a person. */

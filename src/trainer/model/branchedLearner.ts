@@ -46,7 +46,10 @@ function spread(sequences: readonly TrainingSequence[]) {
   });
   const gather = (scores: readonly SequenceScores[]): SequenceScores[] => {
     const unknown = ({ tokenIds }: TrainingSequence) => new Float32Array(tokenIds.length).fill(NaN);
-    const found: SequenceScores[] = sequences.map((sequence) => ({ logprobs: unknown(sequence), entropies: unknown(sequence) }));
+    const found: SequenceScores[] = sequences.map((sequence) => ({
+      logprobs: unknown(sequence),
+      entropies: unknown(sequence),
+    }));
     places.forEach(({ owner, positions }, index) => {
       const { logprobs, entropies } = scores[index]!;
       if (positions === null) found[owner] = { logprobs, entropies };

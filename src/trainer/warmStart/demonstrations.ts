@@ -7,6 +7,7 @@ import type { Arena, SamplingOptions } from '../rollout/arena.js';
 import { demonstrationPlans } from '../rollout/plans.js';
 import { playGroups, type Schedule } from '../rollout/playGroups.js';
 import type { TextCodec } from '../text/textCodec.js';
+import { parseAssistantText } from '../text/toolCalls.js';
 import { expertTurns } from './expertTurns.js';
 
 /**
@@ -32,7 +33,7 @@ export async function playDemonstrations(
     const [plan] = demonstrationPlans([task]);
     scripts.set(
       plan.id,
-      turns.map((raw) => codec.encodeTurn(raw)),
+      turns.map((raw) => encoded(codec, raw)),
     );
     known.push(task);
   }
@@ -50,7 +51,8 @@ async function turnsOf(arena: Arena, task: Task): Promise<readonly string[] | nu
   }
 }
 
-async function textIn(root: string, path: string): Promise<string | null> {
+/** The text of a file in a tree on this machine; null where it is none. */
+export async function textIn(root: string, path: string): Promise<string | null> {
   const place = await resolveInTree({ root, mountPath: root }, path);
   const file = 'problem' in place ? place : await readTextFile(place);
   return 'problem' in file ? null : file.text;
@@ -58,9 +60,13 @@ async function textIn(root: string, path: string): Promise<string | null> {
 
 /** A model whose calls look otherwise than the expert's cannot learn from them. */
 function isRead(codec: TextCodec, raw: string): boolean {
-  const { toolCalls } = codec.parseTurn(codec.encodeTurn(raw));
+  const { toolCalls } = codec.parseTurn(encoded(codec, raw));
   return toolCalls.length === 1;
 }
+
+/** The expert's turn as the policy itself would write it. */
+const encoded = (codec: TextCodec, raw: string) =>
+  codec.toolFormat.name === 'hermes' ? codec.encodeTurn(raw) : codec.encodeMessage(parseAssistantText(raw));
 
 /** Says each session's turns one after the other. Nobody sampled them, so they have no log-probabilities. */
 function scriptedGenerator(scripts: ReadonlyMap<string, readonly Int32Array[]>, maxContext: number): Generator {
