@@ -3,6 +3,7 @@ import { badInput } from '../trajectory/errors.js';
 import { Scheme } from './contributions.js';
 import { runOf, type RunOf, type RunTreeNode } from './runs/runTree.js';
 import { fromUriQuery, type TrajectoryAddress } from './trajectory/trajectoryAddress.js';
+import { t } from './translate.js';
 
 /** What a command may be called with: a node of the tree, the document of a trajectory, or nothing. */
 export type Target = RunTreeNode | vscode.Uri | undefined;
@@ -10,7 +11,7 @@ export type Target = RunTreeNode | vscode.Uri | undefined;
 /** Throws bad-input in a workspace that the user does not trust. */
 export function requireTrust(): void {
   if (vscode.workspace.isTrusted) return;
-  throw badInput('This runs the code of this repository.', 'Trust the workspace first.');
+  throw badInput(t('This runs the code of this repository.'), t('Trust the workspace first.'));
 }
 
 export function runOfTarget(target: Target): RunOf | undefined {

@@ -17,6 +17,7 @@ import { chooseTokenColours } from './trajectory/tokenDecorations.js';
 import { trajectoryUri } from './trajectory/trajectoryDocuments.js';
 import { turnsOf } from './trajectory/turns.js';
 import { viewCommands } from './viewCommands.js';
+import { t } from './translate.js';
 
 type Handler = (context: Context, target: Target, detail?: unknown) => unknown;
 
@@ -44,7 +45,7 @@ export function registerCommands(context: Context): vscode.Disposable {
           await handler(context, target, detail);
         } catch (error) {
           const openSettings = () => vscode.commands.executeCommand('workbench.action.openSettings', settingsSection);
-          showError(error, context.log, [{ title: 'Open Settings', run: openSettings }]);
+          showError(error, context.log, [{ title: t('Open Settings'), run: openSettings }]);
         }
       }),
     );
@@ -62,7 +63,7 @@ async function train({ store, trainings }: Context): Promise<void> {
 
 async function resume({ store, trainings }: Context, target: Target): Promise<void> {
   requireTrust();
-  const none = 'No run can be resumed.';
+  const none = t('No run can be resumed.');
   const run = runOfTarget(target) ?? (await pickRun(store, ({ summary }) => isResumable(summary.status), none));
   if (!run) return;
   const handle = await trainings.handle(run);
@@ -72,10 +73,10 @@ async function resume({ store, trainings }: Context, target: Target): Promise<vo
 
 async function tell({ store, trainings }: Context, target: Target, wish: 'stop' | 'pause'): Promise<void> {
   const run =
-    runOfTarget(target) ?? (await pickRun(store, ({ summary }) => isAlive(summary), 'No training is running.'));
+    runOfTarget(target) ?? (await pickRun(store, ({ summary }) => isAlive(summary), t('No training is running.')));
   if (!run) return;
   const handle = await trainings.handle(run);
-  if (!handle) throw badInput(`Run ${run.summary.id} is not running.`, '');
+  if (!handle) throw badInput(t('Run {0} is not running.', run.summary.id), '');
   handle[wish]();
 }
 
@@ -92,9 +93,9 @@ async function replay(context: Context, target: Target, until?: number): Promise
   if (!address) return;
   const { runId, trajectoryId, stateFolder } = address;
   const request = { cli: context.cli, repoRoot: path.dirname(stateFolder), runId, trajectoryId, until };
-  const upTo = until === undefined ? '' : ` to turn ${until}`;
+  const upTo = until === undefined ? '' : ` ${t('to turn {0}', until)}`;
   const { runReplay } = await import('./engine.js');
-  const title = `Replaying ${trajectoryId}${upTo} in a fresh worktree`;
+  const title = t('Replaying {0} in a fresh worktree', `${trajectoryId}${upTo}`);
   const result = await withCancellableProgress(title, context.lifetime, (signal) => runReplay(request, signal));
   const uri = context.replays.add(`${trajectoryId}${upTo}`, result);
   await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.Beside, preview: false });
@@ -114,10 +115,10 @@ async function showLog({ store }: Context, target: Target | string, detail?: unk
   if (typeof target === 'string' && typeof detail === 'string') {
     file = runPaths(path.join(runsFolder(target), detail)).log;
   } else if (typeof target !== 'string') {
-    const run = runOfTarget(target) ?? (await pickRun(store, () => true, 'There is no run yet.'));
+    const run = runOfTarget(target) ?? (await pickRun(store, () => true, t('There is no run yet.')));
     file = run && runPaths(run.summary.folder).log;
   }
   if (file === undefined) return;
-  if (!existsSync(file)) throw badInput('This run wrote no log.', '');
+  if (!existsSync(file)) throw badInput(t('This run wrote no log.'), '');
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }

@@ -5,6 +5,7 @@ import type { Context } from './context.js';
 import { DebugCommand } from './contributions.js';
 import type { Against } from './debug/replayFiles.js';
 import { pickTrajectory } from './pickers.js';
+import { t } from './translate.js';
 
 type Handler = (context: Context, target: Target, detail?: unknown) => unknown;
 
@@ -27,8 +28,8 @@ async function stepThrough(context: Context, target: Target, detail?: unknown): 
 async function compare({ replayFiles }: Context, against: Against): Promise<void> {
   const comparison = replayFiles.comparison(against);
   if (!comparison)
-    throw badInput('No replay is being stepped through.', 'Start one: `Whetstone: Step Through Trajectory`.');
+    throw badInput(t('No replay is being stepped through.'), t('Start one: `Whetstone: Step Through Trajectory`.'));
   const { title, files } = comparison;
-  if (files.length === 0) void vscode.window.showInformationMessage(`${title}: no file differs.`);
+  if (files.length === 0) void vscode.window.showInformationMessage(t('{0}: no file differs.', title));
   else await vscode.commands.executeCommand('vscode.changes', title, files);
 }

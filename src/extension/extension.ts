@@ -5,6 +5,7 @@ import { View } from './contributions.js';
 import { createDoctorView } from './doctor/doctorView.js';
 import { Lifetime } from './lifetime.js';
 import { registerTrajectoryProviders } from './trajectory/trajectoryProviders.js';
+import { useTranslations } from './translate.js';
 
 /** What other extensions, and the tests, get. */
 export type Api = Pick<
@@ -25,6 +26,7 @@ export type Api = Pick<
 >;
 
 export function activate({ extensionPath, subscriptions }: vscode.ExtensionContext): Api {
+  useTranslations(vscode.l10n.bundle ?? {});
   const lifetime = new Lifetime('extension');
   subscriptions.push(lifetime);
   const context = createContext(extensionPath, lifetime);

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { WhetstoneError } from '../trajectory/errors.js';
+import { t } from './translate.js';
 
 /** A button of a message. */
 export interface Action {
@@ -17,7 +18,7 @@ export function lineOf(error: unknown): string {
 export function showError(error: unknown, log: vscode.LogOutputChannel, actions: readonly Action[] = []): void {
   if (error instanceof WhetstoneError && error.kind === 'cancelled') return;
   log.error(error instanceof Error ? error : String(error));
-  const all = [...actions, { title: 'Show Output', run: () => log.show() }];
+  const all = [...actions, { title: t('Show Output'), run: () => log.show() }];
   const shown = vscode.window.showErrorMessage(`Whetstone: ${lineOf(error)}`, ...all.map((action) => action.title));
   void answer(shown, all);
 }

@@ -7,6 +7,7 @@ import { exceptionOf, ReplayCursor, type Stop } from './replayCursor.js';
 import type { Snapshots } from './snapshots.js';
 import type { RecordedTurns } from './turnScopes.js';
 import { VariableStore } from './variableStore.js';
+import { t } from '../translate.js';
 
 /** What is replayed, opened. */
 export interface Debuggee {
@@ -47,7 +48,7 @@ export class ReplayAdapter {
   private isOver = false;
   private nextSequence = 1;
   /** Where the next `move` without a direction leads. */
-  private pending: Move = async () => Promise.resolve({ reason: 'entry', description: 'Before the first turn' });
+  private pending: Move = async () => Promise.resolve({ reason: 'entry', description: t('Before the first turn') });
 
   /**
    * @param open opens what is to be replayed
@@ -64,7 +65,7 @@ export class ReplayAdapter {
     const handler = this.handlers[request.command];
     const answer = { type: 'response', request_seq: request.seq, command: request.command } as const;
     try {
-      if (!handler) throw new Error(`A replay has no request ${request.command}.`);
+      if (!handler) throw new Error(t('A replay has no request {0}.', request.command));
       const body = await handler((request.arguments ?? {}) as Arguments);
       this.post({ ...answer, success: true, body });
     } catch (error) {
@@ -92,7 +93,7 @@ export class ReplayAdapter {
 
   /** Every request that is answered. */
   private readonly handlers: Readonly<Record<string, Handler | undefined>> = {
-    initialize: () => capabilities,
+    initialize: capabilities,
     launch: (args) => this.launch(args),
     configurationDone: () => undefined,
     setBreakpoints: (args) => this.setBreakpoints(args as unknown as DebugProtocol.SetBreakpointsArguments),
@@ -126,7 +127,7 @@ export class ReplayAdapter {
     gotoTargets: (args) => {
       const turn = this.breakpoints.turnAt((args as unknown as DebugProtocol.GotoTargetsArguments).line);
       if (turn === undefined) return { targets: [] };
-      return { targets: [{ id: turn, label: `Turn ${turn}`, line: this.breakpoints.lineOf(turn) }] };
+      return { targets: [{ id: turn, label: t('Turn {0}', turn), line: this.breakpoints.lineOf(turn) }] };
     },
     goto: (args) => this.mayMoveTo((args as unknown as DebugProtocol.GotoArguments).targetId),
     restartFrame: (args) =>
@@ -154,7 +155,7 @@ export class ReplayAdapter {
     const debuggee = await this.open(args);
     if (this.isOver) {
       await debuggee.snapshots.close();
-      throw new Error('The replay was ended.');
+      throw new Error(t('The replay was ended.'));
     }
     this.debuggee = debuggee;
     const { recorded, snapshots, sections } = debuggee;
@@ -179,7 +180,7 @@ export class ReplayAdapter {
   private setBreakpoints({ source, breakpoints }: DebugProtocol.SetBreakpointsArguments): object {
     const lines = (breakpoints ?? []).map(({ line }) => line);
     if (queryOf(source.path) === queryOf(this.debuggee?.uri)) return { breakpoints: this.breakpoints.setLines(lines) };
-    const message = 'Another trajectory is being replayed.';
+    const message = t('Another trajectory is being replayed.');
     return { breakpoints: lines.map((line) => ({ verified: false, line, message })) };
   }
 
@@ -197,7 +198,7 @@ export class ReplayAdapter {
     }
     for (let turn = now; turn >= 1; turn--) {
       const { action, detail } = turnLabel(recorded.turns[turn - 1].message);
-      const name = visibleText(`turn ${turn} · ${action} ${detail}`.trim());
+      const name = visibleText(`${t('turn {0}', turn)} · ${action} ${detail}`.trim());
       const hint = turn === now ? undefined : ('subtle' as const);
       const line = this.breakpoints.lineOf(turn);
       frames.push({
@@ -210,7 +211,7 @@ export class ReplayAdapter {
         canRestart: true,
       });
     }
-    frames.push({ id: 0, name: 'start', source, line: 1, column: 1, canRestart: true });
+    frames.push({ id: 0, name: t('start'), source, line: 1, column: 1, canRestart: true });
     const end = levels ? startFrame + levels : undefined;
     return { stackFrames: frames.slice(startFrame, end), totalFrames: frames.length };
   }
@@ -230,7 +231,7 @@ export class ReplayAdapter {
   private evaluate({ expression, frameId, context }: DebugProtocol.EvaluateArguments): object {
     const id = frameId ?? this.turn * framesPerTurn;
     const found = this.variables.find(`frame ${id}`, () => this.valuesOf(id), expression);
-    if (!found) throw new Error(`Nothing here is called ${expression}; try the name of a variable, e.g. observed.`);
+    if (!found) throw new Error(t('Nothing here is called {0}; try the name of a variable.', expression));
     const { value, whole, variablesReference } = found;
     return { result: context === 'clipboard' ? whole : value, variablesReference };
   }
@@ -238,19 +239,19 @@ export class ReplayAdapter {
   private exceptionInfo(): object {
     const played = this.opening.snapshots.known(this.turn);
     const found = played && exceptionOf(played, new Set(['failed', 'divergence']));
-    if (!found) throw new Error('Nothing went wrong at this turn.');
+    if (!found) throw new Error(t('Nothing went wrong at this turn.'));
     const [text, detail] = [visibleText(found.text), visibleText(found.detail)];
     return {
       exceptionId: found.title,
-      description: text || 'The tools answered something else than what was recorded.',
+      description: text || t('The tools answered something else than what was recorded.'),
       breakMode: 'always',
       details: { message: text, stackTrace: detail },
     };
   }
 
   private mayMove(answer?: object): object | undefined {
-    if (!this.cursor) throw new Error('The replay has not started yet.');
-    if (this.isMoving) throw new Error('A turn is being played.');
+    if (!this.cursor) throw new Error(t('The replay has not started yet.'));
+    if (this.isMoving) throw new Error(t('A turn is being played.'));
     return answer;
   }
 
@@ -287,8 +288,11 @@ export class ReplayAdapter {
     if (!played) return;
     const { action, detail } = turnLabel(recorded.turns[number - 1].message);
     const failure = played.failures.find((each) => each !== null);
-    const outcome = [played.same ? 'as recorded' : 'DIFFERS from the record', failure && `failed: ${failure}`];
-    const parts = [`turn ${number}`, `${action} ${detail}`.trim(), ...outcome].filter(Boolean);
+    const outcome = [
+      played.same ? t('as recorded') : t('DIFFERS from the record'),
+      failure && t('failed: {0}', failure),
+    ];
+    const parts = [t('turn {0}', number), `${action} ${detail}`.trim(), ...outcome].filter(Boolean);
     const output = visibleText(parts.join(' · '));
     const source = { name: nameOf(uri), path: uri };
     const line = this.breakpoints.lineOf(number);
@@ -301,7 +305,7 @@ export class ReplayAdapter {
   }
 
   private get opening(): Debuggee {
-    if (!this.debuggee) throw new Error('The replay has not started yet.');
+    if (!this.debuggee) throw new Error(t('The replay has not started yet.'));
     return this.debuggee;
   }
 
@@ -314,7 +318,7 @@ export class ReplayAdapter {
   }
 }
 
-const capabilities: DebugProtocol.Capabilities = {
+const capabilities = (): DebugProtocol.Capabilities => ({
   supportsConfigurationDoneRequest: true,
   supportsStepBack: true,
   supportsFunctionBreakpoints: true,
@@ -324,15 +328,20 @@ const capabilities: DebugProtocol.Capabilities = {
   supportsDelayedStackTraceLoading: true,
   supportsClipboardContext: true,
   exceptionBreakpointFilters: [
-    { filter: 'failed', label: 'Failed tool calls', description: 'Stops where a tool call failed.', default: true },
+    {
+      filter: 'failed',
+      label: t('Failed tool calls'),
+      description: t('Stops where a tool call failed.'),
+      default: true,
+    },
     {
       filter: 'divergence',
-      label: 'Divergences from the record',
-      description: 'Stops where the tools answer something else than what was recorded.',
+      label: t('Divergences from the record'),
+      description: t('Stops where the tools answer something else than what was recorded.'),
       default: true,
     },
   ],
-};
+});
 
 const lineOf = (error: Error) => error.message.replace(/\s*\n\s*/g, ' ');
 const nameOf = (uri: string) => decodeURIComponent(/([^/]*)\.trajectory/.exec(uri)?.[1] ?? 'trajectory');

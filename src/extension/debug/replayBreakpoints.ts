@@ -1,6 +1,7 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import type { Section } from '../trajectory/trajectoryText.js';
 import type { ExceptionFilter, StopConditions } from './replayCursor.js';
+import { t } from '../translate.js';
 
 /** The breakpoints of a replay: on turns, by lines of the trajectory's document, and on names of tools. */
 export class ReplayBreakpoints implements StopConditions {
@@ -20,7 +21,7 @@ export class ReplayBreakpoints implements StopConditions {
     this.turns.clear();
     return lines.map((line) => {
       const turn = this.turnAt(line);
-      if (turn === undefined) return { verified: false, line, message: 'No turn stands here.' };
+      if (turn === undefined) return { verified: false, line, message: t('No turn stands here.') };
       return { verified: true, id: this.add(this.turns, turn), line: this.lineOf(turn) };
     });
   }
@@ -28,7 +29,7 @@ export class ReplayBreakpoints implements StopConditions {
   setTools(names: readonly string[]): DebugProtocol.Breakpoint[] {
     this.tools.clear();
     return names.map((name) => {
-      if (!this.called.has(name)) return { verified: false, message: `No turn of this trajectory calls ${name}.` };
+      if (!this.called.has(name)) return { verified: false, message: t('No turn of this trajectory calls {0}.', name) };
       return { verified: true, id: this.add(this.tools, name) };
     });
   }

@@ -1,4 +1,5 @@
 import type { SteppedTurn } from '../replay/steppedReplay.js';
+import { t } from '../translate.js';
 
 /** Where a replay stopped, and why; in the words of the debug adapter protocol. */
 export interface Stop {
@@ -64,7 +65,7 @@ export class ReplayCursor {
   async goTo(turn: number): Promise<Stop> {
     while (this.at < turn && (await this.source.turn(this.at + 1))) this.at += 1;
     this.at = Math.min(this.at, turn);
-    return { reason: 'goto', description: this.at === 0 ? 'Before the first turn' : `At turn ${this.at}` };
+    return { reason: 'goto', description: this.at === 0 ? t('Before the first turn') : t('At turn {0}', this.at) };
   }
 
   private async move(direction: 1 | -1, isSingle: boolean): Promise<Stop> {
@@ -74,28 +75,29 @@ export class ReplayCursor {
       const turn = next < 1 ? undefined : await this.source.turn(next);
       if (!turn && direction > 0) return { reason: 'end', description: await this.ending() };
       this.at = Math.max(0, next);
-      if (!turn) return { reason: 'entry', description: 'Before the first turn' };
+      if (!turn) return { reason: 'entry', description: t('Before the first turn') };
       const stop = this.stopAt(turn);
       if (stop) return stop;
-      if (isSingle) return { reason: 'step', description: `At turn ${next}` };
-      if (this.isPausing) return { reason: 'pause', description: `Paused at turn ${next}` };
+      if (isSingle) return { reason: 'step', description: t('At turn {0}', next) };
+      if (this.isPausing) return { reason: 'pause', description: t('Paused at turn {0}', next) };
     }
   }
 
   private async ending(): Promise<string> {
     const last = this.at === 0 ? undefined : await this.source.turn(this.at);
-    return last?.stopReason ? `The episode is over: ${last.stopReason}` : 'The record ends here';
+    return last?.stopReason ? t('The episode is over: {0}', last.stopReason) : t('The record ends here');
   }
 
   private stopAt(turn: SteppedTurn): Stop | undefined {
     const { turns, tools, exceptions } = this.conditions();
     const ids = turns.get(turn.turn);
-    if (ids) return { reason: 'breakpoint', description: `Breakpoint on turn ${turn.turn}`, breakpointIds: ids };
+    if (ids) return { reason: 'breakpoint', description: t('Breakpoint on turn {0}', turn.turn), breakpointIds: ids };
     const exception = exceptionOf(turn, exceptions);
     if (exception) return { reason: 'exception', description: exception.title };
     for (const name of this.source.toolsOf(turn.turn)) {
       const found = tools.get(name);
-      if (found) return { reason: 'function breakpoint', description: `Breakpoint on ${name}`, breakpointIds: found };
+      if (found)
+        return { reason: 'function breakpoint', description: t('Breakpoint on {0}', name), breakpointIds: found };
     }
     return undefined;
   }
@@ -109,7 +111,7 @@ export function exceptionOf(
   const failed = filters.has('failed') ? failures.filter((failure) => failure !== null) : [];
   const diverged = filters.has('divergence') && !same;
   if (failed.length === 0 && !diverged) return undefined;
-  const title = [failed.length > 0 ? 'Failed tool call' : '', diverged ? 'Divergence from the record' : '']
+  const title = [failed.length > 0 ? t('Failed tool call') : '', diverged ? t('Divergence from the record') : '']
     .filter(Boolean)
     .join(', ');
   return { title, text: failed.join('\n'), detail: diverged ? diff : '' };

@@ -6,6 +6,7 @@ import { fromFileUriQuery, toFileUriParts, type ReplayFileAddress } from './repl
 import { fileTree, type FileNode, type FolderNode, type ReplayFileNode } from './replayFileTree.js';
 import type { ReplayPlace, ReplaySessions } from './replaySessions.js';
 import type { Place } from './snapshots.js';
+import { t } from '../translate.js';
 
 /** What a turn's files are held against. */
 export type Against = 'start' | 'previous' | 'oracle';
@@ -42,7 +43,7 @@ export class ReplayFiles
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const address = fromFileUriQuery(uri.query);
     const snapshots = address && this.sessions.snapshots(address.sessionId);
-    if (!snapshots) return 'This replay is over. Step through the trajectory again to see its files.';
+    if (!snapshots) return t('This replay is over. Step through the trajectory again to see its files.');
     return visibleText((await snapshots.text(address.place, address.path)) ?? '');
   }
 
@@ -69,9 +70,9 @@ export class ReplayFiles
   private fileItem({ name, path, change }: FileNode): vscode.TreeItem {
     const { place } = this.sessions;
     const item = new vscode.TreeItem(visibleText(name));
-    item.description = change;
-    item.tooltip = new vscode.MarkdownString().appendText(change ? `${path} (${change})` : path);
-    item.accessibilityInformation = { label: change ? `${visibleText(name)}, ${change}` : visibleText(name) };
+    item.description = change && words[change]();
+    item.tooltip = new vscode.MarkdownString().appendText(change ? `${path} (${words[change]()})` : path);
+    item.accessibilityInformation = { label: change ? `${visibleText(name)}, ${words[change]()}` : visibleText(name) };
     if (!place) return item;
     const [start, now] = this.sides(place, 0, path);
     item.resourceUri = now;
@@ -79,10 +80,10 @@ export class ReplayFiles
     item.command = change
       ? {
           command: 'vscode.diff',
-          title: 'Compare',
+          title: t('Compare'),
           arguments: [start, now, `${name}: ${nameOf(0)} ↔ ${nameOf(place.turn)}`],
         }
-      : { command: 'vscode.open', title: 'Open', arguments: [now] };
+      : { command: 'vscode.open', title: t('Open'), arguments: [now] };
     return item;
   }
 
@@ -102,9 +103,11 @@ function folderItem({ name, path, changes }: FolderNode): vscode.TreeItem {
   const item = new vscode.TreeItem(visibleText(name), changes > 0 ? state.Expanded : state.Collapsed);
   item.id = path;
   item.iconPath = vscode.ThemeIcon.Folder;
-  item.description = changes > 0 ? `${changes} changed` : undefined;
+  item.description = changes > 0 ? t('{0} changed', changes) : undefined;
   return item;
 }
+
+const words = { added: () => t('added'), removed: () => t('removed'), changed: () => t('changed') } as const;
 
 const fileUri = (address: ReplayFileAddress) =>
   vscode.Uri.from({ scheme: Scheme.ReplayFile, ...toFileUriParts(address) });
@@ -115,6 +118,6 @@ function placeOf(against: Against, turn: number): Place {
 }
 
 function nameOf(place: Place): string {
-  if (place === 'oracle') return 'oracle';
-  return place === 0 ? 'start' : `turn ${place}`;
+  if (place === 'oracle') return t('oracle');
+  return place === 0 ? t('start') : t('turn {0}', place);
 }

@@ -12,6 +12,7 @@ import { trajectoryUri, type TrajectoryDocuments } from '../trajectory/trajector
 import { ReplayAdapter, turnOfFrame, type Debuggee } from './replayAdapter.js';
 import { Snapshots } from './snapshots.js';
 import { RecordedTurns } from './turnScopes.js';
+import { t } from '../translate.js';
 
 export const debugType = 'whetstone-replay';
 
@@ -78,14 +79,14 @@ export class ReplaySessions
     const base = { ...given, type: debugType, request: 'launch' };
     if (run !== undefined && trajectory !== undefined) {
       const repository: unknown = given.repository ?? folder?.uri.fsPath;
-      return { ...base, name: given.name || `Replay of ${trajectory}`, repository };
+      return { ...base, name: given.name || t('Replay of {0}', trajectory), repository };
     }
     const open = vscode.window.activeTextEditor?.document.uri;
     const address = open?.scheme === Scheme.Trajectory ? fromUriQuery(open.query) : await pickTrajectory(this.store);
     if (!address) return undefined;
     const { stateFolder, runId, trajectoryId } = address;
     const repository = path.dirname(stateFolder);
-    return { ...base, name: `Replay of ${trajectoryId}`, repository, run: runId, trajectory: trajectoryId };
+    return { ...base, name: t('Replay of {0}', trajectoryId), repository, run: runId, trajectory: trajectoryId };
   }
 
   createDebugAdapterDescriptor({ id, name }: vscode.DebugSession): vscode.DebugAdapterDescriptor {
@@ -127,7 +128,7 @@ export class ReplaySessions
 
   private async launch({ stateFolder, runId, trajectoryId }: TrajectoryAddress, turn: number): Promise<void> {
     const repository = path.dirname(stateFolder);
-    const name = `Replay of ${trajectoryId}`;
+    const name = t('Replay of {0}', trajectoryId);
     const configuration: ReplayConfiguration = {
       ...{ type: debugType, request: 'launch', name },
       ...{ repository, run: runId, trajectory: trajectoryId, turn },
@@ -139,7 +140,7 @@ export class ReplaySessions
   private async open(name: string, args: Readonly<Record<string, unknown>>): Promise<Debuggee> {
     const { repository, run, trajectory } = args;
     if (typeof repository !== 'string' || typeof run !== 'string' || typeof trajectory !== 'string') {
-      throw badInput('A replay needs `repository`, `run` and `trajectory`.', 'Start it from the Runs view.');
+      throw badInput(t('A replay needs `repository`, `run` and `trajectory`.'), t('Start it from the Runs view.'));
     }
     try {
       const { openSteppedReplay } = await import('../engine.js');

@@ -2,6 +2,7 @@ import type { LearnedTokens, Trajectory, TrajectoryNode } from '../../trajectory
 import type { FileChange, SteppedTurn } from '../replay/steppedReplay.js';
 import { pathOfNodes, turnsOf, type Turn } from '../trajectory/turns.js';
 import { group, valueOf, type Value } from './values.js';
+import { t } from '../translate.js';
 
 /** What the record says about a trajectory, by turn. */
 export class RecordedTurns {
@@ -31,14 +32,14 @@ export class RecordedTurns {
     const prompt = nodes.map(({ message }) => message).filter(({ role }) => role === 'system' || role === 'user');
     return [
       group(
-        'Prompt',
+        t('Prompt'),
         '',
         prompt.map(({ role, content }) => valueOf(role, content)),
       ),
-      group('Episode', '', [
-        valueOf('task', task),
-        valueOf('sandbox', sandbox),
-        valueOf('oracle changes', oracle.map(({ path }) => path).join(', ')),
+      group(t('Episode'), '', [
+        valueOf(t('task'), task),
+        valueOf(t('sandbox'), sandbox),
+        valueOf(t('oracle changes'), oracle.map(({ path }) => path).join(', ')),
         ...Object.entries({ stopReason, seed, temperature, policyStep }).map(([name, value]) => valueOf(name, value)),
       ]),
       this.reward(),
@@ -55,30 +56,30 @@ export class RecordedTurns {
     const failures = only(played.failures.map((failure) => failure ?? '')).filter(Boolean);
     return [
       group(
-        'Call',
+        t('Call'),
         '',
         calls.length === 1
-          ? [valueOf('tool', calls[0].name), valueOf('arguments', calls[0].arguments)]
+          ? [valueOf(t('tool'), calls[0].name), valueOf(t('arguments'), calls[0].arguments)]
           : calls.map(({ name, arguments: given }) => valueOf(name, given)),
       ),
-      group('Observation', '', [
-        valueOf('observed', observedText),
-        valueOf('recorded', recordedText),
-        valueOf('same as recorded', recordedText === observedText),
-        ...(played.diff === '' ? [] : [valueOf('difference', played.diff)]),
-        ...(failures.length === 0 ? [] : [valueOf('failure', failures.join('\n'))]),
+      group(t('Observation'), '', [
+        valueOf(t('observed'), observedText),
+        valueOf(t('recorded'), recordedText),
+        valueOf(t('same as recorded'), recordedText === observedText),
+        ...(played.diff === '' ? [] : [valueOf(t('difference'), played.diff)]),
+        ...(failures.length === 0 ? [] : [valueOf(t('failure'), failures.join('\n'))]),
       ]),
-      group('Message', '', [
-        ...(thinking === undefined ? [] : [valueOf('thought', thinking)]),
-        valueOf('text', content),
-        ...(malformedCall === undefined ? [] : [valueOf('malformed call', malformedCall)]),
-        valueOf('raw', raw),
+      group(t('Message'), '', [
+        ...(thinking === undefined ? [] : [valueOf(t('thought'), thinking)]),
+        valueOf(t('text'), content),
+        ...(malformedCall === undefined ? [] : [valueOf(t('malformed call'), malformedCall)]),
+        valueOf(t('raw'), raw),
       ]),
       group(
-        'Files',
+        t('Files'),
         '',
         played.changes.map(({ path, before, after }) =>
-          valueOf(path, before === null ? 'added' : after === null ? 'removed' : 'changed'),
+          valueOf(path, before === null ? t('added') : after === null ? t('removed') : t('changed')),
         ),
       ),
       this.tokens(played.turn),
@@ -89,14 +90,18 @@ export class RecordedTurns {
   /** The reward that the recorded episode got at its end. */
   private reward(): Value {
     const { grade, infrastructureError } = this.trajectory;
-    if (grade === null) return group('Reward', '', [valueOf('none', infrastructureError ?? 'not graded')]);
+    if (grade === null) return group(t('Reward'), '', [valueOf(t('none'), infrastructureError ?? t('not graded'))]);
     const components = Object.entries(grade.components).map(([name, { score, weight }]) =>
       group(name, `${score} × ${weight} = ${Number((score * weight).toPrecision(5))}`, [
-        valueOf('score', score),
-        valueOf('weight', weight),
+        valueOf(t('score'), score),
+        valueOf(t('weight'), weight),
       ]),
     );
-    return group('Reward', '', [valueOf('reward', grade.reward), valueOf('resolved', grade.resolved), ...components]);
+    return group(t('Reward'), '', [
+      valueOf(t('reward'), grade.reward),
+      valueOf(t('resolved'), grade.resolved),
+      ...components,
+    ]);
   }
 
   /** Statistics over the tokens that the policy sampled in a turn. */
@@ -111,22 +116,22 @@ export class RecordedTurns {
     const { learned } = this;
     const logprob = mean((at) => node.logprobs[at]);
     const statistics: Readonly<Record<string, number | null>> = {
-      'sampled tokens': sampled.length,
-      'mean log-prob': logprob,
-      perplexity: logprob === null ? null : Math.exp(-logprob),
-      'mean entropy': mean((at) => node.entropies[at]),
+      [t('sampled tokens')]: sampled.length,
+      [t('mean log-prob')]: logprob,
+      [t('perplexity')]: logprob === null ? null : Math.exp(-logprob),
+      [t('mean entropy')]: mean((at) => node.entropies[at]),
       ...(learned && {
-        'mean advantage': mean((at) => learned.advantages[first + at]),
-        'mean ratio': mean((at) => Math.exp(learned.learnerLogprobs[first + at] - node.logprobs[at])),
-        'mean log-prob against reference': mean(
+        [t('mean advantage')]: mean((at) => learned.advantages[first + at]),
+        [t('mean ratio')]: mean((at) => Math.exp(learned.learnerLogprobs[first + at] - node.logprobs[at])),
+        [t('mean log-prob against reference')]: mean(
           (at) => learned.learnerLogprobs[first + at] - learned.referenceLogprobs[first + at],
         ),
-        'sum of coefficients': sampled.reduce((sum, at) => sum + learned.coefficients[first + at], 0),
+        [t('sum of coefficients')]: sampled.reduce((sum, at) => sum + learned.coefficients[first + at], 0),
       }),
     };
     const known = Object.entries(statistics).filter(([, value]) => value !== null);
     return group(
-      'Tokens',
+      t('Tokens'),
       '',
       known.map(([name, value]) => valueOf(name, value)),
     );

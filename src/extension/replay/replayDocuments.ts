@@ -4,6 +4,7 @@ import { Lifetime } from '../lifetime.js';
 import type { Replay } from './replayProcess.js';
 import { replayText } from './replayText.js';
 import { visibleText } from '../trajectory/visibleText.js';
+import { t } from '../translate.js';
 
 type Side = 'recorded' | 'observed';
 type Time = 'before' | 'after';
@@ -44,7 +45,7 @@ export class ReplayDocuments implements vscode.TextDocumentContentProvider, vsco
   provideTextDocumentContent(uri: vscode.Uri): string {
     const [key, kind, which, side] = uri.query.split('/');
     const kept = this.kept.get(key);
-    if (!kept) return 'This replay is gone. Run `Whetstone: Replay Trajectory` again.';
+    if (!kept) return t('This replay is gone. Run `Whetstone: Replay Trajectory` again.');
     const { turns, changes } = kept.replay;
     if (kind === 'turn') {
       return visibleText(turns.find(({ turn }) => turn === Number(which))?.[side as Side].join('\n') ?? '');
@@ -61,14 +62,15 @@ export class ReplayDocuments implements vscode.TextDocumentContentProvider, vsco
     const lenses = [...kept.diverging].map(
       ([turn, line]) =>
         new vscode.CodeLens(at(line), {
-          title: '$(diff) Compare with the record',
+          title: `$(diff) ${t('Compare with the record')}`,
           command: 'vscode.diff',
           arguments: this.comparison(uri, turn),
         }),
     );
-    const files = changes.length === 1 ? '1 file' : `${changes.length || 'No'} files`;
+    const files =
+      changes.length === 1 ? t('1 file') : changes.length === 0 ? t('No files') : t('{0} files', changes.length);
     const changed = {
-      title: `$(diff-multiple) ${files} changed by the end of turn ${turns.at(-1)?.turn ?? 0}`,
+      title: `$(diff-multiple) ${t('{0} changed by the end of turn {1}', files, turns.at(-1)?.turn ?? 0)}`,
       command: changes.length === 0 ? '' : 'vscode.changes',
       arguments: this.changedFiles(uri),
     };
@@ -79,7 +81,7 @@ export class ReplayDocuments implements vscode.TextDocumentContentProvider, vsco
   comparison(replay: vscode.Uri, turn: number): [vscode.Uri, vscode.Uri, string] {
     const side = (name: Side) =>
       replay.with({ path: `/turn ${turn} ${name}.replay`, query: `${replay.query}/turn/${turn}/${name}` });
-    return [side('recorded'), side('observed'), `Turn ${turn}: recorded ↔ replayed`];
+    return [side('recorded'), side('observed'), t('Turn {0}: recorded ↔ replayed', turn)];
   }
 
   /** Arguments of `vscode.changes` for the files as they are after the last played turn, against the task's tree. */
@@ -90,7 +92,7 @@ export class ReplayDocuments implements vscode.TextDocumentContentProvider, vsco
       const side = (time: Time) => replay.with({ path: `/${path}`, query: `${replay.query}/file/${index}/${time}` });
       return [side('after'), side('before'), side('after')];
     });
-    return [`Files changed by the end of turn ${turns.at(-1)?.turn ?? 0}`, files];
+    return [t('Files changed by the end of turn {0}', turns.at(-1)?.turn ?? 0), files];
   }
 
   /** Turns whose observation was not the recorded one. */

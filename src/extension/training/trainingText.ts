@@ -1,11 +1,12 @@
 import type { RunEvent, RunSummary, Stage } from '../../trainer/run/runRecord.js';
+import { t } from '../translate.js';
 
-const stageNames: Readonly<Record<Stage, string>> = {
-  tasks: 'building tasks',
-  'evaluate-before': 'evaluating before training',
-  'warm-start': 'warm start',
-  train: 'training',
-  'evaluate-after': 'evaluating after training',
+const stageNames: Readonly<Record<Stage, () => string>> = {
+  tasks: () => t('building tasks'),
+  'evaluate-before': () => t('evaluating before training'),
+  'warm-start': () => t('warm start'),
+  train: () => t('training'),
+  'evaluate-after': () => t('evaluating after training'),
 };
 
 /** Share of the whole, in percent, that lies before a stage and inside of it. */
@@ -26,10 +27,10 @@ export function trainingText(
   const lastEvent = events.findLast((event) => event.type === 'progress' || event.type === 'stage');
   const progress = lastEvent?.type === 'progress' && lastEvent.stage === stage ? lastEvent : undefined;
   const reward = lastStep?.metrics.reward;
-  const rewardText = reward === undefined ? '' : ` · reward ${reward.toFixed(2)}`;
-  const stepText = stage === 'train' ? ` · step ${step} of ${steps}` : '';
-  const name = stage ? stageNames[stage] : 'starting';
-  const paused = status === 'paused' ? 'paused · ' : '';
+  const rewardText = reward === undefined ? '' : ` · ${t('reward {0}', reward.toFixed(2))}`;
+  const stepText = stage === 'train' ? ` · ${t('step {0} of {1}', step, steps)}` : '';
+  const name = stage ? stageNames[stage]() : t('starting');
+  const paused = status === 'paused' ? `${t('paused')} · ` : '';
   const detail = progress?.message ? ` · ${progress.message}` : '';
 
   const [start, length] = stage ? stageSpans[stage] : [0, 0];

@@ -10,6 +10,7 @@ import type { RunStore } from '../runs/runStore.js';
 import type { RunOf } from '../runs/runTree.js';
 import { chosenSettings } from './chosenSettings.js';
 import { trainingText } from './trainingText.js';
+import { t } from '../translate.js';
 
 /** The trainings that this window follows. They live in processes of their own and outlive the window. */
 export class Trainings implements vscode.Disposable {
@@ -35,8 +36,10 @@ export class Trainings implements vscode.Disposable {
   async start(repository: Repository, resume?: string): Promise<void> {
     const { loadSettings, startTraining } = await import('../engine.js');
     const settings = await loadSettings(repository.root, chosenSettings(vscode.Uri.file(repository.root)));
-    const handle = await withCancellableProgress(`Starting training on ${repository.name}`, this.lifetime, (signal) =>
-      startTraining({ repoRoot: repository.root, settings, resume, owner: 'detached' }, signal),
+    const handle = await withCancellableProgress(
+      t('Starting training on {0}', repository.name),
+      this.lifetime,
+      (signal) => startTraining({ repoRoot: repository.root, settings, resume, owner: 'detached' }, signal),
     );
     this.follow(repository, handle);
     this.store.touch(handle.runFolder);
@@ -91,7 +94,11 @@ export class Trainings implements vscode.Disposable {
     const lifetime = this.lifetime.child(`run ${handle.runId}`);
     lifetime.add(handle);
     void vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Notification, title: `Training on ${repository.name}`, cancellable: true },
+      {
+        location: vscode.ProgressLocation.Notification,
+        title: t('Training on {0}', repository.name),
+        cancellable: true,
+      },
       async (progress, token) => {
         lifetime.add(token.onCancellationRequested(() => handle.stop()));
         let reported = 0;
@@ -103,7 +110,7 @@ export class Trainings implements vscode.Disposable {
           progress.report({ message: text.message, increment: Math.max(0, text.percent - reported) });
           reported = Math.max(reported, text.percent);
           this.status.text = `$(flame) Whetstone: ${text.status}`;
-          this.status.tooltip = `Whetstone trains on ${repository.name}: ${text.message}`;
+          this.status.tooltip = t('Whetstone trains on {0}: {1}', repository.name, text.message);
           this.status.accessibilityInformation = { label: this.status.tooltip };
           this.status.show();
         };
@@ -129,17 +136,33 @@ export class Trainings implements vscode.Disposable {
     // Only the connection is gone; the run is found again as one that lives.
     if (isAlive(end)) return;
     const run = [repository.stateFolder, runId] as const;
-    const showLog = { title: 'Show Log', run: () => vscode.commands.executeCommand(Command.ShowLog, ...run) };
-    const resume = { title: 'Resume', run: () => this.start(repository, runId).catch((e) => showError(e, this.log)) };
+    const showLog = { title: t('Show Log'), run: () => vscode.commands.executeCommand(Command.ShowLog, ...run) };
+    const resume = {
+      title: t('Resume'),
+      run: () => this.start(repository, runId).catch((e) => showError(e, this.log)),
+    };
     if (end.status === 'failed' || end.status === 'interrupted') {
-      showError(`Training on ${repository.name} ${end.status}. ${end.message}`.trim(), this.log, [showLog, resume]);
+      showError(endText(repository.name, end), this.log, [showLog, resume]);
       return;
     }
-    const show = { title: 'Show Runs', run: () => vscode.commands.executeCommand('whetstone.runs.focus') };
+    const show = { title: t('Show Runs'), run: () => vscode.commands.executeCommand('whetstone.runs.focus') };
     const actions = end.status === 'stopped' ? [show, resume] : [show];
-    const text = `Training on ${repository.name} ${end.status}. ${end.message}`.trim();
+    const text = endText(repository.name, end);
     void answer(vscode.window.showInformationMessage(`Whetstone: ${text}`, ...actions.map((a) => a.title)), actions);
   }
+}
+
+/** How a training ended, in words. */
+function endText(name: string, { status, message }: TrainingEnd): string {
+  const words = {
+    failed: t('Training on {0} failed.', name),
+    interrupted: t('Training on {0} interrupted.', name),
+    stopped: t('Training on {0} stopped.', name),
+    completed: t('Training on {0} completed.', name),
+    running: t('Training on {0}', name),
+    paused: t('Training on {0}', name),
+  };
+  return `${words[status]} ${message}`.trim();
 }
 
 export const isAlive = ({ status }: Pick<RunSummary, 'status'>) => status === 'running' || status === 'paused';

@@ -7,12 +7,18 @@ import type { PlacedToken } from './trajectoryText.js';
 const agent: Message = { role: 'assistant', content: '', raw: '', toolCalls: [] };
 const tool: Message = { role: 'tool', toolCallId: 'call', name: 'open', content: '' };
 
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 /** Three tokens of an observation, then four that the policy sampled, the last one ending its turn. */
 function lint(
-  change: (parts: { observation: TrajectoryNode; turn: TrajectoryNode; learned: LearnedTokens }) => void,
+  change: (parts: {
+    observation: Writable<TrajectoryNode>;
+    turn: Writable<TrajectoryNode>;
+    learned: Writable<LearnedTokens>;
+  }) => void,
   isDemonstration = false,
 ) {
-  const node = (message: Message, size: number, sampled: number): TrajectoryNode => ({
+  const node = (message: Message, size: number, sampled: number): Writable<TrajectoryNode> => ({
     parent: null,
     message,
     tokenIds: new Int32Array(size),
@@ -22,7 +28,7 @@ function lint(
   });
   const [observation, turn] = [node(tool, 3, 0), node(agent, 4, 1)];
   const onTurn = (value: number) => Float32Array.from({ length: 7 }, (_, at) => (at < 3 ? 0 : value));
-  const learned: LearnedTokens = {
+  const learned: Writable<LearnedTokens> = {
     trajectoryId: 'one',
     step: 1,
     advantages: onTurn(1),
@@ -68,6 +74,17 @@ describe('the lint of a mask', () => {
       learned.coefficients[6] = 0;
     });
     expect(off).toEqual([['end-of-turn-off', 6, 7, 1]]);
+  });
+
+  it('tells of a rule that is broken in very many places no more than twenty times, and of every token', () => {
+    const many = lint(({ turn, learned }) => {
+      turn.tokenIds = new Int32Array(100);
+      turn.actionMask = new Uint8Array(100).fill(1);
+      turn.logprobs = Float32Array.from({ length: 100 }, (_, at) => (at % 2 === 0 ? NaN : -1));
+      learned.learnerLogprobs = new Float32Array(103).fill(-1);
+    });
+    expect(many).toHaveLength(20);
+    expect(many.reduce((sum, [, , , count]) => sum + Number(count), 0)).toBe(50);
   });
 
   it('finds log-probs that are missing, impossible or far from the learner', () => {

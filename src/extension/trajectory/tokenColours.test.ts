@@ -103,7 +103,7 @@ describe('colours of tokens', () => {
 
 describe("a token's story", () => {
   const story = (at: number, kind: 'rollout' | 'evaluation', found: LearnedTokens | null) =>
-    Object.fromEntries(tokenStory(tokens[at], kind, { learned: found, settings }));
+    Object.fromEntries(tokenStory(tokens[at], kind, { learned: found, settings }).flat());
 
   it('gives the values of a sampled token', () => {
     expect(story(2, 'rollout', learned)).toMatchObject({

@@ -4,6 +4,7 @@ import { setContextKey } from '../contextKeys.js';
 import { Lifetime } from '../lifetime.js';
 import { paints, paintTokens, tokenColourings, type Paint, type Stretch, type TokenColouring } from './tokenColours.js';
 import type { TrajectoryDocuments } from './trajectoryDocuments.js';
+import { t } from '../translate.js';
 
 /** Documents of more tokens than this are painted around what is visible. */
 const paintedWhole = 20_000;
@@ -122,19 +123,19 @@ export function chosenColouring(): TokenColouring {
 export async function chooseTokenColours(): Promise<void> {
   const current = chosenColouring();
   const details: Readonly<Record<TokenColouring, string>> = {
-    mask: 'Who wrote the token: the policy, the prompt, or an observation',
-    advantage: 'Which tokens training pushes up, and which down',
-    'log-prob': 'The less likely the policy found its own token, the stronger',
-    entropy: 'How undecided the policy was when it chose the token',
-    ratio: 'The learner’s probability over the sampler’s: above 1 underlined, below 1 dotted',
-    clipped: 'Tokens whose ratio lies beyond the run’s bounds, so that they teach nothing',
-    kl: 'How far the learner is from the reference policy',
-    'sampler-learner': 'Where sampler and learner disagree about the same token',
-    'loss-share': 'How much of the trajectory’s gradient comes from the token, and which way it pushes',
+    mask: t('Who wrote the token: the policy, the prompt, or an observation'),
+    advantage: t('Which tokens training pushes up, and which down'),
+    'log-prob': t('The less likely the policy found its own token, the stronger'),
+    entropy: t('How undecided the policy was when it chose the token'),
+    ratio: t('The learner’s probability over the sampler’s: above 1 underlined, below 1 dotted'),
+    clipped: t('Tokens whose ratio lies beyond the run’s bounds, so that they teach nothing'),
+    kl: t('How far the learner is from the reference policy'),
+    'sampler-learner': t('Where sampler and learner disagree about the same token'),
+    'loss-share': t('How much of the trajectory’s gradient comes from the token, and which way it pushes'),
   };
   const picked = await vscode.window.showQuickPick(
     tokenColourings.map((label) => ({ label, detail: details[label], picked: label === current })),
-    { title: 'Token colours', placeHolder: `Now: ${current}` },
+    { title: t('Token colours'), placeHolder: t('Now: {0}', current) },
   );
   if (!picked) return;
   await vscode.workspace

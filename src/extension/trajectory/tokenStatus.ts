@@ -5,6 +5,7 @@ import { firstFrom } from './tokenColours.js';
 import { chosenColouring } from './tokenDecorations.js';
 import { tokenLine } from './tokenStory.js';
 import type { TrajectoryDocuments } from './trajectoryDocuments.js';
+import { t } from '../translate.js';
 
 /** The status bar's words for the token under the cursor: what its colour says, for those who do not see it. */
 export class TokenStatus implements vscode.Disposable {
@@ -16,7 +17,7 @@ export class TokenStatus implements vscode.Disposable {
   constructor(private readonly documents: TrajectoryDocuments) {
     this.item.name = 'Whetstone Token';
     this.item.command = Command.ChooseTokenColours;
-    this.item.tooltip = 'The token under the cursor. Click to choose what the colours say.';
+    this.item.tooltip = t('The token under the cursor. Click to choose what the colours say.');
     const show = () => void this.show().catch(() => this.item.hide());
     this.lifetime.add(vscode.window.onDidChangeTextEditorSelection(show));
     this.lifetime.add(vscode.window.onDidChangeActiveTextEditor(show));
@@ -48,7 +49,7 @@ export class TokenStatus implements vscode.Disposable {
     if (!token || token.start > offset || firstFrom(opened.tokens, offset) === opened.tokens.length) return this.hide();
     const line = tokenLine(token, chosenColouring(), opened);
     this.item.text = `$(symbol-color) ${line}`;
-    this.item.accessibilityInformation = { label: `Token ${token.index}: ${line}` };
+    this.item.accessibilityInformation = { label: t('Token {0}: {1}', token.index, line) };
     this.item.show();
   }
 

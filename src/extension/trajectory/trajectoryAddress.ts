@@ -1,4 +1,5 @@
 import { badInput } from '../../trajectory/errors.js';
+import { t } from '../translate.js';
 
 /** Where a trajectory is found again. */
 export interface TrajectoryAddress {
@@ -27,7 +28,7 @@ export function fromUriQuery(query: string): TrajectoryAddress {
     parts = undefined;
   }
   if (!Array.isArray(parts) || parts.length !== 3 || !parts.every((part) => typeof part === 'string')) {
-    throw badInput('This address names no trajectory.', 'Open trajectories from the Runs view.');
+    throw badInput(t('This address names no trajectory.'), t('Open trajectories from the Runs view.'));
   }
   const [stateFolder, runId, trajectoryId] = parts as [string, string, string];
   return { stateFolder, runId, trajectoryId };

@@ -5,6 +5,7 @@ import { firstFrom } from './tokenColours.js';
 import { tokenStory } from './tokenStory.js';
 import type { OpenTrajectory, TrajectoryDocuments } from './trajectoryDocuments.js';
 import type { PlacedToken } from './trajectoryText.js';
+import { t } from '../translate.js';
 
 /** Hover, code lenses, folding and outline of trajectory documents. */
 export function registerTrajectoryProviders(documents: TrajectoryDocuments): vscode.Disposable {
@@ -47,8 +48,11 @@ function tokenHover(
   const contents = under.map((token) => {
     // Values go in as text: nothing that a token spells is taken for markdown, a link or a command.
     const hover = new vscode.MarkdownString();
-    for (const [name, value] of tokenStory(token, trajectory.kind, opened)) {
-      hover.appendMarkdown(`**${name}** `).appendText(value).appendMarkdown('  \n');
+    for (const line of tokenStory(token, trajectory.kind, opened)) {
+      for (const [index, [name, value]] of line.entries()) {
+        hover.appendMarkdown(`${index === 0 ? '' : ' · '}**${name}** `).appendText(value);
+      }
+      hover.appendMarkdown('  \n');
     }
     return hover;
   });
@@ -60,24 +64,24 @@ function turnLenses(uri: vscode.Uri, { sections, trajectory }: OpenTrajectory): 
   const at = (line: number) => new vscode.Range(line, 0, line, 0);
   const { grade, infrastructureError } = trajectory;
   const reward = grade
-    ? `Reward ${grade.reward.toFixed(3)} = ${Object.entries(grade.components)
+    ? `${t('Reward {0}', grade.reward.toFixed(3))} = ${Object.entries(grade.components)
         .map(([name, { score, weight }]) => `${name} ${score.toFixed(2)} × ${weight}`)
         .join(' + ')}`
-    : `No reward: ${infrastructureError ?? trajectory.stopReason}`;
+    : t('No reward: {0}', infrastructureError ?? trajectory.stopReason);
   return [
     new vscode.CodeLens(at(0), { title: reward, command: '' }),
     ...sections
       .filter((section) => section.role === 'agent')
       .flatMap(({ headerLine, turn }) => [
         new vscode.CodeLens(at(headerLine), {
-          title: '$(debug-step-over) Replay to here',
-          tooltip: `Play turns 1 to ${turn} again in a fresh worktree`,
+          title: `$(debug-step-over) ${t('Replay to here')}`,
+          tooltip: t('Play turns 1 to {0} again in a fresh worktree', turn ?? 0),
           command: Command.ReplayToTurn,
           arguments: [uri, turn],
         }),
         new vscode.CodeLens(at(headerLine), {
-          title: '$(debug-alt) Step from here',
-          tooltip: `Play turns 1 to ${turn} again, then step forwards and backwards`,
+          title: `$(debug-alt) ${t('Step from here')}`,
+          tooltip: t('Play turns 1 to {0} again, then step forwards and backwards', turn ?? 0),
           command: Command.StepThrough,
           arguments: [uri, turn],
         }),

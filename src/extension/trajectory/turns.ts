@@ -1,5 +1,6 @@
 import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js';
 import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import { t } from '../translate.js';
 
 /** One sampled assistant message and the observations it got. */
 export interface Turn {
@@ -33,9 +34,10 @@ export function turnsOf(trajectory: Trajectory): readonly Turn[] {
 /** What a turn did, in a few words: `edit src/sum.js`. */
 export function turnLabel(message: AssistantMessage): { action: string; detail: string } {
   const [call] = message.toolCalls;
-  if (!call) return { action: message.malformedCall ? 'malformed call' : 'message', detail: oneLine(message.content) };
+  if (!call)
+    return { action: message.malformedCall ? t('malformed call') : t('message'), detail: oneLine(message.content) };
   const detail = Object.values(call.arguments).find((value) => typeof value === 'string');
-  const more = message.toolCalls.length > 1 ? ` and ${message.toolCalls.length - 1} more` : '';
+  const more = message.toolCalls.length > 1 ? ` ${t('and {0} more', message.toolCalls.length - 1)}` : '';
   return { action: `${oneLine(call.name)}${more}`, detail: oneLine(detail ?? '') };
 }
 
