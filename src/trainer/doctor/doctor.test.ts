@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AssistantMessage, Message } from '../../trajectory/message.js';
 import type { LearnedTokens, StopReason, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import type { RunConfig } from '../run/runRecord.js';
-import { settingsSchema } from '../run/settings.js';
+import { settingsSchema, type SettingsInput } from '../run/settings.js';
 import type { EvaluationEvent, StepEvent } from './detector.js';
 import { Doctor } from './doctor.js';
 import { failureModes, type Finding } from './finding.js';
@@ -101,6 +101,7 @@ const healthyMetrics = (step: number): Record<string, number> => ({
 });
 
 interface Symptoms {
+  readonly method?: (step: number) => StepEvent['method'];
   readonly metrics?: (step: number) => Record<string, number>;
   readonly rollouts?: (step: number) => Trajectory[];
   readonly learned?: (trajectory: Trajectory) => LearnedTokens | null;
@@ -108,8 +109,8 @@ interface Symptoms {
   readonly taskId?: string;
 }
 
-function examine(symptoms: Symptoms, steps = 12): Finding[] {
-  const doctor = new Doctor(config);
+function examine(symptoms: Symptoms, steps = 12, settings: SettingsInput = {}): Finding[] {
+  const doctor = new Doctor({ ...config, settings: settingsSchema.parse({ steps: 10, ...settings }) });
   const evaluations = symptoms.evaluations ?? [
     [0.1, [0.03, 0.3]],
     [0.2, [0.08, 0.4]],
@@ -136,6 +137,7 @@ function examine(symptoms: Symptoms, steps = 12): Finding[] {
       at,
       type: 'step',
       step,
+      method: symptoms.method?.(step),
       metrics: { ...healthyMetrics(step), ...symptoms.metrics?.(step) },
       groups: [{ taskId: symptoms.taskId ?? 'a', trajectoryIds: rollouts.map(({ id }) => id), advantages: [1, -1] }],
     };
@@ -251,6 +253,53 @@ describe('the doctor', () => {
     expect(findings[0].causes.length).toBeGreaterThan(0);
     expect(findings[0].remedy).not.toBe('');
     expect(findings[0].message).not.toMatch(/NaN|undefined|\n/);
+  });
+
+  it('is silent about a horizon that grows: rollouts cut off by it, answers that grow with it', () => {
+    const symptoms: Symptoms = {
+      metrics: (step) => ({ 'completions/mean_length': 20 * step, reward: 0.2 }),
+      rollouts: (step) => (step < 10 ? stopped('turn-limit')(step) : [rollout(`s${step}/0`, step)]),
+    };
+    const grows = { maxTurns: 10, curriculum: { horizonStart: 2, horizonSteps: 10 } };
+    expect(examine(symptoms, 12, grows)).toEqual([]);
+    expect(examine(symptoms).map(({ mode }) => mode)).toEqual(['length-explosion', 'truncation']);
+  });
+
+  it('is silent about an entropy that follows the temperature', () => {
+    const metrics = (step: number) => ({ entropy: 0.2 * ((0.7 + 0.055 * Math.min(9, step - 1)) / 0.7) ** 3 * 1.2 });
+    const rises = { temperature: 0.7, exploration: { temperatureEnd: 1.2 } };
+    expect(examine({ metrics }, 10, rises)).toEqual([]);
+    expect(examine({ metrics: (step) => ({ entropy: 0.2 * step ** 2 }) }, 10, rises)).not.toEqual([]);
+  });
+
+  it('is silent about a stage whose gradients, answers and entropy are of another size', () => {
+    const symptoms: Symptoms = {
+      method: (step) => (step <= 6 ? 'dpo' : 'policy-gradient'),
+      metrics: (step): Record<string, number> =>
+        step <= 6
+          ? { grad_norm: 0.01 * step, entropy: 0.01, 'completions/mean_length': 10 }
+          : { grad_norm: 5, entropy: 0.5, 'completions/mean_length': 100, reward: 0.2 },
+    };
+    expect(examine(symptoms)).toEqual([]);
+  });
+
+  it('is silent about equal outcomes that were made up for, or whose turns are told apart', () => {
+    const metrics = () => ({ frac_reward_zero_std: 0.9 });
+    expect(examine({ metrics }).map(({ mode }) => mode)).toEqual(['equal-rewards']);
+    expect(examine({ metrics }, 12, { algorithm: { dynamicSampling: 2 } })).toEqual([]);
+    expect(examine({ metrics }, 12, { algorithm: { advantage: 'igpo' } })).toEqual([]);
+    const nothing = () => ({ frac_reward_zero_std: 1, 'updates/made': 0 });
+    expect(examine({ metrics: nothing }, 12, { algorithm: { dynamicSampling: 2 } })).not.toEqual([]);
+  });
+
+  it('is silent about failures of the starting policy that were played as negative examples', () => {
+    const negatives = (step: number) =>
+      step > 1
+        ? [rollout(`s${step}/0`, step)]
+        : Array.from({ length: 9 }, (_, index) =>
+            rollout(`n/${index}`, 0, { statistics: { ...rollout('n', 0).statistics, unknownTools: 5 } }),
+          );
+    expect(examine({ rollouts: negatives })).toEqual([]);
   });
 
   it('finds a leak in the coefficients where the stored mask looks right', () => {

@@ -22,7 +22,7 @@ const detectors: readonly MakeDetector[] = [
   () => new InventedToolsDetector(),
   () => new MalformedCallsDetector(),
   () => new LoopsDetector(),
-  () => new TruncationDetector(),
+  (config) => new TruncationDetector(config),
   () => new OverfittingDetector(),
 ];
 

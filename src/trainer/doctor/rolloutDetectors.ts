@@ -1,4 +1,6 @@
 import type { Trajectory } from '../../trajectory/trajectory.js';
+import { turnsAt } from '../data/schedules.js';
+import type { RunConfig } from '../run/runRecord.js';
 import { percent, type Detector } from './detector.js';
 import type { Finding } from './finding.js';
 
@@ -9,7 +11,8 @@ abstract class ShareDetector implements Detector {
   private first: Finding['evidence'] | null = null;
 
   onTrajectory(trajectory: Trajectory): void {
-    if (trajectory.kind !== 'rollout' || trajectory.infrastructureError !== null) return;
+    // Those of step 0 are the starting policy's, as negative examples.
+    if (trajectory.kind !== 'rollout' || trajectory.step === 0 || trajectory.infrastructureError !== null) return;
     this.rollouts++;
     if (!this.isIll(trajectory)) return;
     this.ill++;
@@ -74,8 +77,17 @@ export class TruncationDetector extends ShareDetector {
       remedy: 'Raise `maxTurns` or `maxTokensPerTurn`; see whether the trajectories repeat themselves.',
     }),
   };
-  protected isIll = ({ stopReason }: Trajectory) =>
-    stopReason === 'turn-limit' || stopReason === 'token-limit' || stopReason === 'time-limit';
+
+  constructor(private readonly config: RunConfig) {
+    super();
+  }
+
+  /** Where the horizon is still short, the end of the turns is meant. */
+  protected isIll = ({ stopReason, step }: Trajectory) => {
+    const { settings } = this.config;
+    if (stopReason === 'turn-limit') return turnsAt(settings, step) === settings.maxTurns;
+    return stopReason === 'token-limit' || stopReason === 'time-limit';
+  };
 }
 
 /** The same calls three times on end, answered the same each time. */

@@ -1,3 +1,4 @@
+import { temperatureAt, turnsAt } from '../data/schedules.js';
 import type { RunConfig } from '../run/runRecord.js';
 import { median, percent, rounded, type Detector, type StepEvent } from './detector.js';
 import { nowhere, type Finding } from './finding.js';
@@ -7,12 +8,14 @@ type Verdict = Omit<Finding, 'evidence'>;
 
 /** Reads only the steps' metrics; the verdict on all steps so far is asked for after each, and the first stays. */
 class MetricDetector implements Detector {
-  private readonly steps: StepEvent[] = [];
+  private steps: StepEvent[] = [];
   private found: Finding | null = null;
 
   constructor(private readonly judge: (steps: readonly StepEvent[]) => Verdict | null) {}
 
   onStep(event: StepEvent): void {
+    // Another stage has other metrics: it is no news that its gradients are larger, or its answers longer.
+    if ((this.steps.at(-1)?.method ?? event.method) !== event.method) this.steps = [];
     this.steps.push(event);
     if (this.found !== null) return;
     const verdict = this.judge(this.steps);
@@ -97,8 +100,16 @@ export const noMovement = detector((steps, { settings }) => {
   };
 });
 
-export const entropyCollapse = detector((steps) => {
-  const entropies = series(steps, 'entropy');
+/** Entropies as they would be at the run's first temperature, as far as the cube of it tells: a schedule is no illness. */
+const entropiesOf = (steps: readonly StepEvent[], { settings }: RunConfig) =>
+  steps.flatMap(({ step, metrics }) =>
+    metrics.entropy === undefined
+      ? []
+      : [metrics.entropy * (settings.temperature / temperatureAt(settings, step)) ** 3],
+  );
+
+export const entropyCollapse = detector((steps, config) => {
+  const entropies = entropiesOf(steps, config);
   const recent = lastOf(entropies, 3);
   if (entropies.length < 6 || entropies[0] === 0) return null;
   const [first, now] = [meanOf(entropies.slice(0, 3)), meanOf(recent)];
@@ -112,8 +123,8 @@ export const entropyCollapse = detector((steps) => {
   };
 });
 
-export const entropyExplosion = detector((steps) => {
-  const entropies = series(steps, 'entropy');
+export const entropyExplosion = detector((steps, config) => {
+  const entropies = entropiesOf(steps, config);
   const recent = lastOf(entropies, 3);
   if (entropies.length < 6 || entropies[0] === 0) return null;
   const [first, now] = [meanOf(entropies.slice(0, 3)), meanOf(recent)];
@@ -128,8 +139,12 @@ export const entropyExplosion = detector((steps) => {
 });
 
 /** Longer and longer answers that are not worth more. */
-export const lengthExplosion = detector((steps) => {
-  const lengths = series(steps, 'completions/mean_length');
+export const lengthExplosion = detector((steps, { settings }) => {
+  // Where the horizon grows, so may the answers.
+  const lengths = steps.flatMap(({ step, metrics }) => {
+    const length = metrics['completions/mean_length'];
+    return length === undefined ? [] : [(length * settings.maxTurns) / turnsAt(settings, step)];
+  });
   const rewards = series(steps, 'reward');
   if (lengths.length < 6) return null;
   const [first, now] = [meanOf(lengths.slice(0, 3)), meanOf(lengths.slice(-3))];
@@ -145,7 +160,11 @@ export const lengthExplosion = detector((steps) => {
 });
 
 /** Groups whose rollouts all have the same reward teach nothing. */
-export const equalRewards = detector((steps) => {
+export const equalRewards = detector((steps, { settings }) => {
+  const { dynamicSampling, advantage } = settings.algorithm;
+  // Silent groups were made up for, or turns are rewarded too: then equal outcomes alone are no loss.
+  const isMadeUpFor = dynamicSampling > 0 || advantage === 'gigpo' || advantage === 'igpo';
+  if (isMadeUpFor && lastOf(series(steps, 'updates/made'), 3).some((updates) => updates > 0)) return null;
   const recent = lastOf(series(steps, 'frac_reward_zero_std'), 3);
   if (recent.length === 0 || Math.min(...recent) < 0.75) return null;
   const rewards = lastOf(series(steps, 'reward'), 3);

@@ -4,7 +4,7 @@ import type { AdamWOptions, Learner, SequenceCoefficients, TrainingSequence } fr
 import { oneTurnRollout } from '../oneTurnRollout.testing.js';
 import { NodePath } from '../rollout/nodes.js';
 import { parseSettings } from '../run/settings.js';
-import { successes, warmStart, type WarmStartUpdate } from './warmStart.js';
+import { failures, successes, warmStart, type WarmStartUpdate } from './warmStart.js';
 
 /** A demonstration whose first token tells which one it is; nobody sampled it. */
 function demonstration(name: number, tokens: number, reward = 1): Trajectory {
@@ -22,14 +22,16 @@ function demonstration(name: number, tokens: number, reward = 1): Trajectory {
 function recordingLearner(gradientNorm = 1) {
   const batches: { sequences: readonly TrainingSequence[]; coefficients: readonly SequenceCoefficients[] }[] = [];
   const steps: AdamWOptions[] = [];
+  const scoresOf = (sequences: readonly TrainingSequence[]) =>
+    sequences.map(({ actionMask }) => {
+      const logprobs = Float32Array.from(actionMask, (bit) => (bit === 1 ? -2 : NaN));
+      return { logprobs, entropies: logprobs };
+    });
   const learner = {
+    score: (sequences: readonly TrainingSequence[]) => Promise.resolve(scoresOf(sequences)),
     accumulate(sequences: readonly TrainingSequence[], coefficients: readonly SequenceCoefficients[]) {
       batches.push({ sequences, coefficients });
-      const scores = sequences.map(({ actionMask }) => {
-        const logprobs = Float32Array.from(actionMask, (bit) => (bit === 1 ? -2 : NaN));
-        return { logprobs, entropies: logprobs };
-      });
-      return Promise.resolve(scores);
+      return Promise.resolve(scoresOf(sequences));
     },
     step(options: AdamWOptions) {
       steps.push(options);
@@ -39,11 +41,21 @@ function recordingLearner(gradientNorm = 1) {
   return { learner, batches, steps };
 }
 
-const settings = parseSettings({ warmStartEpochs: 5, warmStartLearningRate: 1e-3, seed: 3 });
+const settings = parseSettings({
+  warmStartNegativeWeight: 0.5,
+  warmStartEpochs: 5,
+  warmStartLearningRate: 1e-3,
+  seed: 3,
+});
 
-async function play(learner: Learner, demonstrations: readonly Trajectory[]): Promise<WarmStartUpdate[]> {
+async function play(
+  learner: Learner,
+  demonstrations: readonly Trajectory[],
+  negatives: readonly Trajectory[] = [],
+  done = 0,
+): Promise<WarmStartUpdate[]> {
   const updates: WarmStartUpdate[] = [];
-  for await (const update of warmStart(learner, demonstrations, settings)) updates.push(update);
+  for await (const update of warmStart(learner, demonstrations, settings, negatives, done)) updates.push(update);
   return updates;
 }
 
@@ -77,6 +89,39 @@ describe('the warm start', () => {
         );
       });
     }
+  });
+
+  it('pushes away from negative examples, which are spread over the batches and count in no loss', async () => {
+    const { learner, batches } = recordingLearner();
+    const negatives = [7, 8, 9].map((name) => demonstration(name, 2, 0));
+    const updates = await play(learner, six, negatives);
+    expect(updates).toHaveLength(10);
+    expect(updates[0].metrics.loss).toBeCloseTo(2, 6);
+    for (const { sequences, coefficients } of batches) {
+      const tokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length - 2, 0);
+      const positives = sequences.filter(({ tokenIds }) => tokenIds[0] < 6);
+      expect(positives.length).toBeGreaterThan(0);
+      expect(positives.length).toBeLessThan(sequences.length);
+      sequences.forEach(({ tokenIds }, index) => {
+        // p / (1 - p) of unlikelihood, at a log-probability of -2.
+        const wanted = tokenIds[0] < 6 ? -1 / tokens : (0.5 / tokens) * (1 / Math.expm1(2));
+        expect(coefficients[index].logprobs[2]).toBeCloseTo(wanted, 7);
+      });
+    }
+  });
+
+  it('goes on behind the updates that were made before, with the same batches and rates', async () => {
+    const [whole, rest] = [recordingLearner(), recordingLearner()];
+    await play(whole.learner, six);
+    const updates = await play(rest.learner, six, [], 3);
+    expect(updates[0].update).toBe(4);
+    expect(rest.batches).toEqual(whole.batches.slice(3));
+    expect(rest.steps).toEqual(whole.steps.slice(3));
+  });
+
+  it('takes as negative examples only what was graded and failed', () => {
+    const failed = demonstration(1, 2, 0);
+    expect(failures([failed, demonstration(2, 2, 1), { ...failed, grade: null }])).toEqual([failed]);
   });
 
   it('lets the learning rate rise, and then fall to a tenth', async () => {

@@ -15,7 +15,7 @@ export interface WarmStartUpdate {
   /** 1 for the first. */
   readonly update: number;
   readonly updates: number;
-  /** By TRL's names: `loss` (mean negative log-probability of the demonstrations' tokens before the update, in nats; 0 without any), `grad_norm`, `learning_rate`. */
+  /** By TRL's names: `loss` (mean negative log-probability of the demonstrations' tokens before the update, in nats), `grad_norm`, `learning_rate`. */
   readonly metrics: Readonly<Record<'loss' | 'grad_norm' | 'learning_rate', number>>;
 }
 
@@ -59,12 +59,8 @@ export async function* warmStart(
       'Leave it out with `--warm-start-epochs 0`.',
     );
   }
-  const lessons = [
-    ...demonstrations.map((trajectory) => ({ trajectory, isNegative: false })),
-    ...negatives.map((trajectory) => ({ trajectory, isNegative: true })),
-  ];
   const batches = Array.from({ length: settings.warmStartEpochs }, (_, epoch) =>
-    batchesOf(lessons, deriveSeed(settings.seed, 'warm-start', epoch)),
+    batchesOf(demonstrations, negatives, deriveSeed(settings.seed, 'warm-start', epoch)),
   ).flat();
   for (const [index, batch] of batches.entries()) {
     if (index < done) continue;
@@ -105,19 +101,25 @@ export async function* warmStart(
         'Lower `--warm-start-learning-rate`.',
       );
     }
-    const loss = positive.length === 0 ? 0 : total / tokensOf(positive);
+    const loss = total / tokensOf(positive);
     const metrics = { loss, grad_norm: gradientNorm, learning_rate: learningRate };
     yield { update: index + 1, updates: batches.length, metrics };
   }
 }
 
-function batchesOf(lessons: readonly { trajectory: Trajectory; isNegative: boolean }[], seed: number): Lesson[][] {
-  const order = seededOrder(lessons, String(seed), ({ trajectory }) => trajectory.id);
-  return Array.from({ length: Math.ceil(order.length / batchSize) }, (_, i) =>
-    order
-      .slice(i * batchSize, (i + 1) * batchSize)
-      .map(({ trajectory, isNegative }) => ({ ...trainingSequence(trajectory), isNegative })),
-  );
+/** Demonstrations in batches, with the negative examples spread evenly over them. */
+function batchesOf(demonstrations: readonly Trajectory[], negatives: readonly Trajectory[], seed: number): Lesson[][] {
+  const shuffled = (trajectories: readonly Trajectory[], isNegative: boolean) =>
+    seededOrder(trajectories, String(seed), ({ id }) => id).map((trajectory) => ({
+      ...trainingSequence(trajectory),
+      isNegative,
+    }));
+  const [positive, negative] = [shuffled(demonstrations, false), shuffled(negatives, true)];
+  const batches = Math.ceil(positive.length / batchSize);
+  return Array.from({ length: batches }, (_, batch) => [
+    ...positive.slice(batch * batchSize, (batch + 1) * batchSize),
+    ...negative.filter((_, index) => index % batches === batch),
+  ]);
 }
 
 function learningRateAt(index: number, updates: number, peak: number): number {
