@@ -50,7 +50,10 @@ const pages = {
   target: 'chrome120',
   sourcemap: false,
   logLevel: 'warning',
-  entryPoints: { dashboard: 'src/extension/dashboard/page/dashboard.ts' },
+  entryPoints: {
+    dashboard: 'src/extension/dashboard/page/dashboard.ts',
+    reward: 'src/extension/reward/page/reward.ts',
+  },
   outdir: 'dist/pages',
 };
 

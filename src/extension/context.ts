@@ -8,6 +8,7 @@ import { ReplayFiles } from './debug/replayFiles.js';
 import { ReplaySessions } from './debug/replaySessions.js';
 import type { Lifetime } from './lifetime.js';
 import { ReplayDocuments } from './replay/replayDocuments.js';
+import { RewardDebugger } from './reward/rewardDebugger.js';
 import { RunStore } from './runs/runStore.js';
 import { RunsTree } from './runs/runsView.js';
 import { TaskDocuments } from './tasks/taskDocuments.js';
@@ -28,6 +29,7 @@ export interface Context {
   readonly tasks: TasksTree;
   readonly taskDocuments: TaskDocuments;
   readonly dashboard: Dashboard;
+  readonly rewards: RewardDebugger;
   readonly trainings: Trainings;
   readonly trajectories: TrajectoryDocuments;
   readonly decorations: TokenDecorations;
@@ -49,6 +51,8 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
   lifetime.add(store.onDidChange(() => void updateContextKeys(store).catch((error) => log.error(String(error)))));
   const cli = path.join(extensionPath, 'dist', 'cli.cjs');
   const replaySessions = lifetime.add(new ReplaySessions(store, trajectories, cli));
+  const taskDocuments = lifetime.add(new TaskDocuments(store));
+  const extensionUri = vscode.Uri.file(extensionPath);
   return {
     lifetime,
     log,
@@ -56,8 +60,9 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
     tree: new RunsTree(store),
     doctor: new DoctorTree(store),
     tasks: lifetime.add(new TasksTree(store)),
-    taskDocuments: lifetime.add(new TaskDocuments(store)),
-    dashboard: lifetime.add(new Dashboard({ store, trajectories, log }, vscode.Uri.file(extensionPath))),
+    taskDocuments,
+    dashboard: lifetime.add(new Dashboard({ store, trajectories, log }, extensionUri)),
+    rewards: lifetime.add(new RewardDebugger({ store, trajectories, taskDocuments, lifetime, log, cli }, extensionUri)),
     trainings: lifetime.add(new Trainings(store, log)),
     trajectories,
     decorations: lifetime.add(new TokenDecorations(trajectories)),

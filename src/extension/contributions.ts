@@ -6,6 +6,7 @@ export const ViewCommand = {
   OpenEvidence: 'whetstone.openEvidence',
   OpenRemedySetting: 'whetstone.openRemedySetting',
   ShowDashboard: 'whetstone.showDashboard',
+  ShowReward: 'whetstone.showReward',
   BuildTasks: 'whetstone.buildTasks',
   OpenStatement: 'whetstone.openStatement',
   OpenOracle: 'whetstone.openOracle',
@@ -84,7 +85,8 @@ export const Scheme = {
 } as const;
 
 /** Kinds of webview panels. */
-export const PanelType = { Dashboard: 'whetstone.dashboard' } as const;
+export const PanelType = { Dashboard: 'whetstone.dashboard', Reward: 'whetstone.reward' } as const;
+export type PanelType = (typeof PanelType)[keyof typeof PanelType];
 
 export const Colour = {
   PromptToken: 'whetstone.promptToken',

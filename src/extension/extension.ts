@@ -16,6 +16,7 @@ export type Api = Pick<
   | 'tasks'
   | 'taskDocuments'
   | 'dashboard'
+  | 'rewards'
   | 'trainings'
   | 'trajectories'
   | 'decorations'

@@ -1,19 +1,19 @@
 import * as vscode from 'vscode';
 import { badInput } from '../trajectory/errors.js';
-import { requireTrust } from './commandTargets.js';
+import { addressOf, requireTrust } from './commandTargets.js';
 import type { Context } from './context.js';
 import { settingsSection, type ViewCommand } from './contributions.js';
 import { evidenceAddress, type DoctorNode } from './doctor/doctorTree.js';
 import { examine } from './doctor/examine.js';
 import { noChoice } from './facets.js';
-import { pickRepository, pickRun, pickTask } from './pickers.js';
+import { pickRepository, pickRun, pickTask, pickTrajectory } from './pickers.js';
 import { revealTrajectory } from './revealTrajectory.js';
 import { runOf, type RunOf, type RunTreeNode } from './runs/runTree.js';
 import type { KnownTask, TaskTreeNode } from './tasks/taskTree.js';
 import { buildTasks, verifyTask } from './tasks/verify.js';
 
-/** What a view's command may be called with: a node of one of the views, or nothing. */
-type Target = RunTreeNode | DoctorNode | TaskTreeNode | undefined;
+/** What a view's command may be called with: a node of one of the views, the document of a trajectory, or nothing. */
+type Target = RunTreeNode | DoctorNode | TaskTreeNode | vscode.Uri | undefined;
 
 /** Every command of the views beside those of training and replay. */
 export const viewCommands: Readonly<Record<ViewCommand, (context: Context, target: Target) => unknown>> = {
@@ -21,6 +21,7 @@ export const viewCommands: Readonly<Record<ViewCommand, (context: Context, targe
   'whetstone.openEvidence': openEvidence,
   'whetstone.openRemedySetting': openRemedySetting,
   'whetstone.showDashboard': ({ dashboard }, target) => dashboard.show(runOfTarget(target)),
+  'whetstone.showReward': showReward,
   'whetstone.buildTasks': build,
   'whetstone.openStatement': (context, target) =>
     withTask(context, target, ({ repository, task }) =>
@@ -39,6 +40,7 @@ async function examineRun(context: Context, target: Target): Promise<void> {
 }
 
 async function openEvidence({ trajectories }: Context, target: Target): Promise<void> {
+  if (target instanceof vscode.Uri) return;
   const finding = target?.kind === 'evidence' ? target.parent : target;
   const address = finding?.kind === 'finding' ? evidenceAddress(finding) : undefined;
   if (finding?.kind !== 'finding' || !address) {
@@ -49,9 +51,14 @@ async function openEvidence({ trajectories }: Context, target: Target): Promise<
 }
 
 async function openRemedySetting(_: Context, target: Target): Promise<void> {
-  const settings = target?.kind === 'remedy' ? target.settings : [];
+  const settings = target && 'kind' in target && target.kind === 'remedy' ? target.settings : [];
   const query = settings.map((name) => `@id:${settingsSection}.${name}`).join(' ');
   await vscode.commands.executeCommand('workbench.action.openSettings', query || settingsSection);
+}
+
+async function showReward({ store, rewards }: Context, target: Target): Promise<void> {
+  const address = addressOf(trajectoryTarget(target)) ?? (await pickTrajectory(store));
+  if (address) rewards.show(address);
 }
 
 async function build(context: Context): Promise<void> {
@@ -76,12 +83,19 @@ function openPatch(context: Context, target: Target, what: 'start' | 'oracle'): 
 
 /** Works with the task of a node, or with one that the user picks. */
 async function withTask({ tasks }: Context, target: Target, work: (known: KnownTask) => Promise<void>): Promise<void> {
-  const known = target?.kind === 'knownTask' ? target : await pickTask(await tasks.tasks());
+  const known =
+    target && 'kind' in target && target.kind === 'knownTask' ? target : await pickTask(await tasks.tasks());
   if (known) await work(known);
 }
 
+/** The target, where it can be one of the commands of trajectories. */
+function trajectoryTarget(target: Target): RunTreeNode | vscode.Uri | undefined {
+  if (target instanceof vscode.Uri) return target;
+  return target?.kind === 'trajectory' || target?.kind === 'turn' ? target : undefined;
+}
+
 function runOfTarget(target: Target): RunOf | undefined {
-  if (!target) return undefined;
+  if (!target || target instanceof vscode.Uri) return undefined;
   switch (target.kind) {
     case 'examinedRun':
       return target.run;

@@ -23,7 +23,7 @@ const messageSchema: z.ZodType<Message> = z.discriminatedUnion('role', [
 ]);
 
 const testStatus = z.enum(['passed', 'failed', 'skipped', 'missing']);
-const gradeSchema: z.ZodType<Grade> = z.object({
+export const gradeSchema: z.ZodType<Grade> = z.object({
   reward: z.number(),
   resolved: z.boolean(),
   fraction: z.number().optional(),

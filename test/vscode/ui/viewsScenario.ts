@@ -91,6 +91,26 @@ const steps: Scenario['steps'] = [
       await workbench.page.locator('.view-line', { hasText: 'turn 1 · agent' }).first().waitFor();
     },
   ],
+  [
+    'the reward debugger explains a reward, shows the prediction beside the oracle, and grades again',
+    async ({ workbench }) => {
+      await workbench.command('View: Close All Editors');
+      await workbench.unfold('running · step');
+      await workbench.unfold('Step 1');
+      await workbench.unfold(taskId + '1 of 2 solved');
+      await workbench.clickRow('Rollout 2');
+      await workbench.page.locator('.view-line', { hasText: 'turn 1 · agent' }).first().waitFor();
+      await workbench.command('Whetstone: Explain Reward');
+      const page = workbench.webview();
+      await page.locator('td', { hasText: 'tests' }).first().waitFor();
+      await page.locator('button', { hasText: 'Grade Again' }).click();
+      await page.locator('p', { hasText: 'Graded again: reward' }).waitFor();
+      await workbench.screenshotThemes('reward');
+      await page.locator('button', { hasText: 'Predicted beside Oracle' }).click();
+      await workbench.page.locator('.monaco-diff-editor .view-line', { hasText: 'a * b' }).first().waitFor();
+      await workbench.screenshot('reward-compare-dark');
+    },
+  ],
 ];
 
 /** Figures that look like those of a training. */

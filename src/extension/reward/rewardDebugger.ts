@@ -1,0 +1,99 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import type { Grade } from '../../trajectory/grade.js';
+import { requireTrust } from '../commandTargets.js';
+import type { Context } from '../context.js';
+import { PanelType } from '../contributions.js';
+import { Panels } from '../pages/panels.js';
+import { withCancellableProgress } from '../progress.js';
+import { revealTrajectory } from '../revealTrajectory.js';
+import type { TrajectoryAddress } from '../trajectory/trajectoryAddress.js';
+import { fromUriQuery, toUriParts } from '../trajectory/trajectoryAddress.js';
+import type { FromReward, ToReward } from './rewardMessages.js';
+import { rewardReport } from './rewardReport.js';
+
+/** Why a trajectory got its reward: a panel for each. */
+export class RewardDebugger implements vscode.Disposable {
+  private readonly panels: Panels<ToReward, FromReward>;
+  /** Grades that were made again in this window, by the panel. */
+  private readonly again = new Map<string, Grade>();
+
+  constructor(
+    private readonly context: Pick<Context, 'store' | 'trajectories' | 'taskDocuments' | 'lifetime' | 'log' | 'cli'>,
+    extensionUri: vscode.Uri,
+  ) {
+    const titleOf = (key: string) => `Reward of ${fromUriQuery(key).trajectoryId}`;
+    const receive = (key: string, message: FromReward) => this.answer(key, message);
+    const kind = { type: PanelType.Reward, page: 'reward', titleOf, receive };
+    this.panels = new Panels(kind, extensionUri, context.log);
+  }
+
+  show(address: TrajectoryAddress): void {
+    this.panels.show(toUriParts(address).query);
+  }
+
+  dispose(): void {
+    this.panels.dispose();
+  }
+
+  private async answer(key: string, message: FromReward): Promise<void> {
+    const address = fromUriQuery(key);
+    switch (message.type) {
+      case 'ready':
+        return this.send(key);
+      case 'compare':
+        return this.compare(address);
+      case 'gradeAgain':
+        return this.gradeAgain(key);
+      case 'openTrajectory':
+        return revealTrajectory(this.context.trajectories, address, undefined, {
+          viewColumn: vscode.ViewColumn.Beside,
+        });
+    }
+  }
+
+  private async send(key: string): Promise<void> {
+    const { trajectory, task } = await this.look(fromUriQuery(key));
+    this.panels.post(key, { type: 'report', key, report: rewardReport(trajectory, task, this.again.get(key)) });
+  }
+
+  private async look({ stateFolder, runId, trajectoryId }: TrajectoryAddress) {
+    const reader = await this.context.store.reader(stateFolder, runId);
+    const [trajectory, tasks] = await Promise.all([reader.trajectory(trajectoryId), reader.tasks()]);
+    return { trajectory, task: tasks.find(({ instance_id }) => instance_id === trajectory.taskId) };
+  }
+
+  private async compare(address: TrajectoryAddress): Promise<void> {
+    const { stateFolder, runId, trajectoryId } = address;
+    const { trajectory } = await this.look(address);
+    const root = path.dirname(stateFolder);
+    await this.context.taskDocuments.openPrediction({ root, runId, trajectoryId, taskId: trajectory.taskId });
+  }
+
+  /** Grades the recorded patch in a fresh tree, in a process of its own. */
+  private async gradeAgain(key: string): Promise<void> {
+    requireTrust();
+    const address = fromUriQuery(key);
+    const { trajectory } = await this.look(address);
+    const { gradeSchema, runCli } = await import('../engine.js');
+    const repoRoot = path.dirname(address.stateFolder);
+    const folder = await mkdtemp(path.join(tmpdir(), 'whetstone-grade-'));
+    this.panels.post(key, { type: 'grading', isOn: true });
+    try {
+      const patch = path.join(folder, 'predicted.patch');
+      await writeFile(patch, trajectory.patch);
+      const args = ['grade', '--json', '--repo', repoRoot, '--task', trajectory.taskId, '--patch', patch];
+      const title = `Grading ${address.trajectoryId} again`;
+      const grade = await withCancellableProgress(title, this.context.lifetime, (signal) =>
+        runCli({ cli: this.context.cli, repoRoot, args }, gradeSchema, signal),
+      );
+      this.again.set(key, grade);
+      await this.send(key);
+    } finally {
+      this.panels.post(key, { type: 'grading', isOn: false });
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import type { Grade, TestStatus } from '../../trajectory/grade.js';
+import type { Task } from '../../trajectory/task.js';
+import type { Trajectory } from '../../trajectory/trajectory.js';
+
+/** A component of the reward: what it gave, and what it could have given. */
+export interface ComponentRow {
+  readonly name: string;
+  readonly score: number;
+  readonly weight: number;
+  /** score × weight. */
+  readonly gave: number;
+  /** The least and the most that it can give. */
+  readonly least: number;
+  readonly most: number;
+  readonly reason: string;
+}
+export interface TestRow {
+  readonly id: string;
+  readonly list: 'FAIL_TO_PASS' | 'PASS_TO_PASS' | '';
+  readonly before: TestStatus;
+  readonly after: TestStatus;
+  /** Whether it does not pass, though the reward wants it to. */
+  readonly isWrong: boolean;
+}
+export interface FileRow {
+  readonly path: string;
+  readonly ratio: number;
+  readonly reason: string;
+}
+export interface GradeReport {
+  readonly reward: number;
+  readonly resolved: boolean;
+  readonly components: readonly ComponentRow[];
+  /** Those that do not pass come first. */
+  readonly tests: readonly TestRow[];
+  readonly files: readonly FileRow[];
+}
+/** What the reward debugger shows of a trajectory. */
+export interface RewardReport {
+  readonly title: string;
+  readonly ended: string;
+  /** Null where it was not graded; `ended` says why. */
+  readonly recorded: GradeReport | null;
+  /** Null until it was graded again. */
+  readonly again: GradeReport | null;
+  /** Absent where the run holds no such task: then there is no oracle to compare with. */
+  readonly hasTask: boolean;
+}
+
+/** The range of a component's score (`src/env/reward/composite.ts`); what is no part of the reward that is earned is a penalty. */
+const ranges: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  tests: [0, 1],
+  similarity: [-1, 1],
+  format: [0, 1],
+};
+const penalty = [-1, 0] as const;
+
+export function rewardReport(trajectory: Trajectory, task: Task | undefined, again: Grade | undefined): RewardReport {
+  const { grade, infrastructureError, stopReason, taskId, kind, sample, step } = trajectory;
+  return {
+    title: `${taskId} · ${kind} ${sample + 1} of step ${step}`,
+    ended: infrastructureError ?? stopReason,
+    recorded: grade && gradeReport(grade, task),
+    again: again ? gradeReport(again, task) : null,
+    hasTask: task !== undefined,
+  };
+}
+
+function gradeReport({ reward, resolved, components, tests, files }: Grade, task: Task | undefined): GradeReport {
+  const [fail, pass] = [new Set(task?.FAIL_TO_PASS), new Set(task?.PASS_TO_PASS)];
+  const rows = tests.map(({ id, before, after }): TestRow => {
+    const list = fail.has(id) ? 'FAIL_TO_PASS' : pass.has(id) ? 'PASS_TO_PASS' : '';
+    return { id, list, before, after, isWrong: after !== 'passed' };
+  });
+  return {
+    reward,
+    resolved,
+    components: Object.entries(components).map(([name, { score, weight, reason }]) => {
+      const [least, most] = ranges[name] ?? penalty;
+      return {
+        name,
+        score,
+        weight,
+        gave: score * weight,
+        least: least * weight,
+        most: most * weight,
+        reason: reason ?? '',
+      };
+    }),
+    tests: [...rows.filter(({ isWrong }) => isWrong), ...rows.filter(({ isWrong }) => !isWrong)],
+    files: files.map(({ path, ratio, reason }) => ({ path, ratio, reason: reason ?? '' })),
+  };
+}
