@@ -8,7 +8,7 @@ import { serveOpenEnv } from '../../interop/openenv/server.js';
 import { SessionPool } from '../../interop/openenv/sessionPool.js';
 import { environmentArena } from '../../trainer/rollout/environmentArena.js';
 import { loadSettings } from '../../trainer/run/settings.js';
-import { badInput } from '../../trajectory/errors.js';
+import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import { interruptible } from '../interrupt.js';
 import {
   countFromOne,
@@ -21,7 +21,7 @@ import {
   type AddCommand,
   type SandboxOptions,
 } from '../options.js';
-import { print, printable } from '../output.js';
+import { describeError, print, printable } from '../output.js';
 import { version } from '../version.js';
 
 interface ServeCommandOptions extends SandboxOptions {
@@ -76,7 +76,12 @@ async function serve(options: ServeCommandOptions, signal: AbortSignal): Promise
     const { host } = options;
     const limits = { idleMs: 1000 * options.idleSeconds, pingMs: 20_000, sendMs: 30_000, queuedMessages: 8 };
     const name = path.basename(repoRoot);
-    const server = await serveOpenEnv(pool, { host, port: options.port, token, name, version, limits });
+    // A session that is ended meets its own cancellation: no news.
+    const report = (error: unknown) => {
+      if (error instanceof WhetstoneError && error.kind === 'cancelled') return;
+      process.stderr.write(`${printable(describeError(error).line)}\n`);
+    };
+    const server = await serveOpenEnv(pool, { host, port: options.port, token, name, version, limits, report });
     try {
       const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${server.port}`;
       const facts = { url, tasks: tasks.length, sessions: options.sessions, sandbox: environment.sandbox };

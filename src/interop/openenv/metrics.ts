@@ -1,3 +1,4 @@
+import { ProtocolError } from './messages.js';
 import type { SessionPool } from './sessionPool.js';
 
 /** Counters of a server since it began. */
@@ -9,6 +10,14 @@ export class ServerCounters {
   /** Seconds from a message to its answer, summed. */
   seconds = 0;
   rewards = 0;
+
+  /** `report` is told of errors that are not the client's. */
+  constructor(private readonly report: (error: unknown) => void) {}
+
+  failed(error: unknown): void {
+    this.errors += 1;
+    if (!(error instanceof ProtocolError)) this.report(error);
+  }
 }
 
 /** The metrics in Prometheus' text format. */

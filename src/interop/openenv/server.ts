@@ -18,6 +18,8 @@ export interface ServeOptions {
   readonly name: string;
   readonly version: string;
   readonly limits: ConnectionLimits;
+  /** Told of what went wrong here, not at the client. */
+  readonly report: (error: unknown) => void;
 }
 
 export interface OpenEnvServer {
@@ -34,12 +36,15 @@ export const maxMessageBytes = 1 << 20;
  * `/metadata`, `/schema`; `/metrics` for Prometheus beside them. As there, a request over HTTP has an environment of its own.
  */
 export async function serveOpenEnv(pool: SessionPool, options: ServeOptions): Promise<OpenEnvServer> {
-  const counters = new ServerCounters();
+  const counters = new ServerCounters(options.report);
   const connections = new Set<Promise<void>>();
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   const server = http.createServer((request, response) => {
     void answer(request, pool, counters, options)
-      .catch((error: unknown) => reply(500, { detail: errorData(error).message }))
+      .catch((error: unknown) => {
+        counters.failed(error);
+        return reply(500, { detail: errorData(error).message });
+      })
       .then(({ status, body, type }) => {
         response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' }).end(body);
       });
@@ -157,7 +162,7 @@ async function playOnce(path: string, body: unknown, pool: SessionPool, counters
       await pool.closeSession(session);
     }
   } catch (error) {
-    counters.errors += 1;
+    counters.failed(error);
     const data = errorData(error);
     const status = { CAPACITY_REACHED: 503, VALIDATION_ERROR: 422, INVALID_JSON: 422 }[String(data.code)] ?? 500;
     return reply(status, { detail: data.errors ?? data.message });

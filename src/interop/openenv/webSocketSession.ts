@@ -110,7 +110,7 @@ async function play(message: Incoming, session: Session, counters: ServerCounter
 }
 
 function errorFrame(error: unknown, counters: ServerCounters): object {
-  counters.errors += 1;
+  counters.failed(error);
   return { type: 'error', data: errorData(error) };
 }
 
