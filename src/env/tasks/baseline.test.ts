@@ -34,7 +34,7 @@ describe('measureBaseline', () => {
     ],
     ['hangs', reportOf({ a: 'passed' }, 'timed-out'), 'The tests did not end within 1 s.'],
   ])('refuses, in one line, a suite that %s', async (_name, report, words) => {
-    const workspaces = new ScriptedWorkspaces([report]);
+    const workspaces = new ScriptedWorkspaces(() => report);
     const error: unknown = await measureBaseline(workspaces.environment(), settings).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(WhetstoneError);
     expect((error as WhetstoneError).line.startsWith(words)).toBe(true);
@@ -62,6 +62,15 @@ describe('measureBaseline', () => {
     expect(baseline.leftOut).toEqual([
       'The tests did not end within 1 s, so 2 of 3 test files are used. Allow them more time with --test-seconds.',
     ]);
+  });
+
+  it('runs again what crashed once', async () => {
+    const report = reportOf({ a: 'passed' });
+    const workspaces = new ScriptedWorkspaces([report, reportOf({}, 'crashed'), report, report, report]);
+    const baseline = await measureBaseline(workspaces.environment(), { ...settings, times: 3 });
+    expect(baseline.reports).toHaveLength(3);
+    expect(baseline.leftOut).toEqual([]);
+    expect(workspaces.open).toBe(0);
   });
 
   it('says which tests need a service', async () => {

@@ -5,6 +5,7 @@ import type { DetectedRunner, TestReport } from '../testing/testRunner.js';
 import { neededService, serviceIn } from './neededService.js';
 import { sampleSuite } from './sampleSuite.js';
 import { shortMessage } from './statement.js';
+import { runOnce } from './trial.js';
 import { flakyTests } from './verdict.js';
 
 /** How the tests behave in the sound tree. */
@@ -88,8 +89,10 @@ async function runParts(
   const workspace = await environment.openWorkspaceFromTree(environment.baseTree, '');
   try {
     for (const part of parts) {
-      const report = await workspace.runTests({ files: part.testFiles, timeoutMs, signal });
+      const once = await workspace.runTests({ files: part.testFiles, timeoutMs, signal });
       if (signal?.aborted) throw cancelled();
+      // The machine may have had a bad moment: a suite is left out for what it does twice.
+      const report = once.outcome === 'crashed' ? await runAgain(environment, part, { timeoutMs, signal }) : once;
       const problem = problemOf(part, environment.repoRoot, report, timeoutMs);
       if (problem === null) reports.set(part, report);
       else problems.push(problem);
@@ -103,6 +106,15 @@ async function runParts(
     await workspace.dispose();
   }
   return { reports, problems };
+}
+
+function runAgain(
+  environment: RepositoryEnvironment,
+  { testFiles }: DetectedRunner,
+  settings: Pick<BaselineSettings, 'timeoutMs' | 'signal'>,
+): Promise<TestReport> {
+  const open = () => environment.openWorkspaceFromTree(environment.baseTree, '');
+  return runOnce(open, { files: testFiles, ...settings });
 }
 
 function problemOf(
