@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { openEnvironment } from '../env/openEnvironment.js';
 import { buildTasks, defaultBuildOptions } from '../env/tasks/buildTasks.js';
 import { readTasks } from '../env/tasks/taskStore.js';
+import { applyPatch } from '../env/tools/applyPatch.js';
 import { badInput, cancelled, WhetstoneError } from '../trajectory/errors.js';
 import type { Task } from '../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../trajectory/trajectory.js';
@@ -32,7 +33,6 @@ import type { RunWriter } from './run/runWriter.js';
 import { learningRateShare } from './run/learnerSettings.js';
 import type { Settings } from './run/settings.js';
 import { playDemonstrations } from './warmStart/demonstrations.js';
-import { toolCall } from './warmStart/turnText.js';
 import { failures, successes, warmStart } from './warmStart/warmStart.js';
 
 export type TrainingEnvironment = Awaited<ReturnType<typeof openEnvironment>>;
@@ -58,7 +58,7 @@ export class TrainingRun {
     private readonly control: RunControl,
   ) {
     this.settings = config.settings;
-    this.arena = environmentArena(environment, config.settings);
+    this.arena = environmentArena(environment, config.settings, policy.codec.toolFormat.example);
     control.onPauseChanged = (paused) => this.recordPause(paused);
   }
 
@@ -262,7 +262,7 @@ export class TrainingRun {
       onRound(0, plan.tasks);
       return Promise.all(plan.tasks.map(({ taskId }) => this.recordedOf(taskId, step)));
     }
-    const arena = environmentArena(this.environment, { ...settings, maxTurns });
+    const arena = environmentArena(this.environment, { ...settings, maxTurns }, this.policy.codec.toolFormat.example);
     const options = samplingOptions({ ...settings, temperature }, 'rollout');
     const isDynamic = stage.method === 'policy-gradient';
     return playStep(plan, this.trainTasks(), settings, isDynamic, {
@@ -296,8 +296,14 @@ export class TrainingRun {
     const ofStage = { ...settings, learningRate: stage.learningRate ?? settings.learningRate };
     return learnStep(learner, settings.klCoefficient > 0 ? reference : null, trajectories, ofStage, step, {
       replayed,
-      oracleTurn: (taskId) =>
-        codec.encodeTurn(toolCall('apply_patch', { patch: this.trainTasks().get(taskId)!.patch })),
+      oracleTurn: (taskId) => {
+        const call = {
+          id: 'oracle',
+          name: applyPatch.name,
+          arguments: { patch: this.trainTasks().get(taskId)!.patch },
+        };
+        return codec.encodeMessage({ role: 'assistant', content: '', toolCalls: [call], raw: '' });
+      },
     });
   }
 
