@@ -29,7 +29,8 @@ mkdirSync(staging, { recursive: true });
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const { native } = await import('../esbuild.mjs');
 
-for (const entry of ['dist', 'media', 'LICENSE', 'README.md', 'test-fixtures/embedded-repo']) {
+const texts = ['l10n', 'package.nls.json', 'package.nls.zh-cn.json'];
+for (const entry of ['dist', 'media', 'LICENSE', 'README.md', ...texts, 'test-fixtures/embedded-repo']) {
   if (existsSync(join(root, entry))) cpSync(join(root, entry), join(staging, entry), { recursive: true });
 }
 

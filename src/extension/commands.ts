@@ -7,6 +7,7 @@ import { isResumable, type Context } from './context.js';
 import { addressOf, addressOfTarget, requireTrust, runOfTarget, type Target } from './commandTargets.js';
 import { Command, settingsSection, type DebugCommand, type ViewCommand } from './contributions.js';
 import { debugCommands } from './debugCommands.js';
+import { openTrajectoryFile } from './importTrajectories.js';
 import { Lifetime } from './lifetime.js';
 import { showError } from './messages.js';
 import { pickRepository, pickRun, pickTrajectory, pickTurn } from './pickers.js';
@@ -29,6 +30,7 @@ const table: Readonly<Record<Exclude<Command, ViewCommand | DebugCommand>, Handl
   [Command.Resume]: resume,
   [Command.RefreshRuns]: ({ store }) => store.refresh(),
   [Command.OpenTrajectory]: openTrajectory,
+  [Command.OpenTrajectoryFile]: openTrajectoryFile,
   [Command.Replay]: (context, target) => replay(context, target),
   [Command.ReplayToTurn]: replayToTurn,
   [Command.ShowLog]: showLog,

@@ -35,6 +35,7 @@ export const Command = {
   Resume: 'whetstone.resume',
   RefreshRuns: 'whetstone.refreshRuns',
   OpenTrajectory: 'whetstone.openTrajectory',
+  OpenTrajectoryFile: 'whetstone.openTrajectoryFile',
   Replay: 'whetstone.replay',
   ReplayToTurn: 'whetstone.replayToTurn',
   ShowLog: 'whetstone.showLog',

@@ -15,6 +15,7 @@ export { gradeSchema } from '../trainer/run/trajectoryLine.js';
 export { trainLockHolder } from '../trainer/run/trainLockHolder.js';
 export { runCli } from './cliProcess.js';
 export { examinationSchema } from './doctor/examination.js';
+export { importedRunSchema } from './importedRun.js';
 export { runReplay } from './replay/replayProcess.js';
 export { openSteppedReplay } from './replay/steppedReplay.js';
 export { builtSchema, verificationSchema } from './tasks/taskOutputs.js';

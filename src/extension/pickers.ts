@@ -55,8 +55,15 @@ export async function pickRun(
 export async function pickTrajectory(store: RunStore): Promise<TrajectoryAddress | undefined> {
   const run = await pickRun(store, () => true, 'There is no run yet.');
   if (!run) return undefined;
-  const { stateFolder } = run.repository;
-  const headers = await (await store.reader(stateFolder, run.summary.id)).headers();
+  return pickTrajectoryOf(store, run.repository.stateFolder, run.summary.id);
+}
+
+export async function pickTrajectoryOf(
+  store: RunStore,
+  stateFolder: string,
+  runId: string,
+): Promise<TrajectoryAddress | undefined> {
+  const headers = await (await store.reader(stateFolder, runId)).headers();
   if (headers.length === 0) throw badInput('This run has no trajectory yet.', 'Wait for its first rollouts.');
   const header = await pick('Trajectory', [...headers].reverse(), (candidate) => {
     const { icon, word } = outcomeOf(candidate);
@@ -66,7 +73,7 @@ export async function pickTrajectory(store: RunStore): Promise<TrajectoryAddress
       detail: candidate.id,
     };
   });
-  return header && { stateFolder, runId: run.summary.id, trajectoryId: header.id };
+  return header && { stateFolder, runId, trajectoryId: header.id };
 }
 
 export async function pickTurn(count: number): Promise<number | undefined> {
