@@ -1,27 +1,62 @@
 /**
- * Speed of the learner, and agreement of devices: node scripts/bench/run.mjs [--length N] [--sequences N] [--threads N] … [DEVICE…]
+ * Speed of the learner beside the machine's own MatMul and beside PyTorch, and agreement of devices:
+ *   node scripts/bench/run.mjs learner [--model small|30m|qwen0.5b] [--length N] [--sequences N] [--shared N] [--lora R]
+ *     [--steps N] [--threads N] [--microBatchTokens N] [--python PATH] [DEVICE…]
  *
- * A step is one `accumulate` over the sequences, a third of whose tokens are the policy's own, and one AdamW step.
- * GFLOP/s count the useful work: 6 operations per weight and token, attention below the diagonal only. With several
- * devices the gradients of each are compared with the first's; a relative difference above 1e-3 is a failure.
+ * A step is one `accumulate` over the sequences, and one AdamW step; a third of the tokens behind the first `shared` ones, which
+ * all sequences have in common, are the policy's own. Floating-point operations count the useful work as if nothing was
+ * shared: 6 a weight and token (4 where only an adapter is trained), attention below the diagonal only. The peak is that of a
+ * lone product of two large matrices by the same runtime and threads, measured between the steps. Each speed is given by the
+ * clock and by the processor's time, which other programs on the machine disturb less. With several devices the gradients of
+ * each are compared with the first's; a relative difference above 1e-3 is a failure. `--python` names a Python with torch,
+ * which then takes the same step (learner_torch.py).
  */
+import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { createLearner, type LlamaLearner } from '../../src/trainer/model/learner.js';
-import { initializeParameters, normalStream, type LlamaConfig } from '../../src/trainer/model/llamaConfig.js';
+import {
+  elementCount,
+  initializeParameters,
+  normalStream,
+  parameterShapes,
+  type LlamaConfig,
+} from '../../src/trainer/model/llamaConfig.js';
+import { freshAdapter, projections } from '../../src/trainer/model/lora.js';
 import type { AdamWOptions, TrainingSequence } from '../../src/trainer/model/policy.js';
+import { Peak } from './peak.js';
 
-const config: LlamaConfig = {
-  vocabularySize: 2048,
-  hiddenSize: 256,
-  intermediateSize: 704,
-  layers: 4,
-  heads: 4,
-  keyValueHeads: 4,
-  headDim: 64,
-  ropeTheta: 10_000,
-  rmsEpsilon: 1e-5,
-  tieEmbeddings: true,
-  maxPositions: 4096,
+const common = { headDim: 64, ropeTheta: 10_000, rmsEpsilon: 1e-5, tieEmbeddings: true, maxPositions: 4096 };
+const models: Readonly<Record<string, LlamaConfig>> = {
+  small: {
+    ...common,
+    vocabularySize: 2048,
+    hiddenSize: 256,
+    intermediateSize: 704,
+    layers: 4,
+    heads: 4,
+    keyValueHeads: 4,
+  },
+  '30m': {
+    ...common,
+    vocabularySize: 8192,
+    hiddenSize: 512,
+    intermediateSize: 1408,
+    layers: 8,
+    heads: 8,
+    keyValueHeads: 8,
+  },
+  // The shape of Qwen2.5-0.5B, without its biases.
+  'qwen0.5b': {
+    ...common,
+    vocabularySize: 151_936,
+    hiddenSize: 896,
+    intermediateSize: 4864,
+    layers: 24,
+    heads: 14,
+    keyValueHeads: 2,
+  },
 };
 const optimizer: AdamWOptions = {
   learningRate: 1e-4,
@@ -34,36 +69,73 @@ const optimizer: AdamWOptions = {
 const tolerance = 1e-3;
 const unused = () => Promise.reject(new Error('The benchmark keeps no files.'));
 
+interface Sizes {
+  readonly length: number;
+  readonly sequences: number;
+  readonly steps: number;
+  readonly shared: number;
+  readonly lora: number;
+  readonly threads: number;
+  readonly microBatchTokens?: number;
+}
+
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      model: { type: 'string', default: 'small' },
       length: { type: 'string', default: '512' },
       sequences: { type: 'string', default: '8' },
-      steps: { type: 'string', default: '5' },
-      threads: { type: 'string' },
+      steps: { type: 'string', default: '3' },
+      shared: { type: 'string', default: '0' },
+      lora: { type: 'string', default: '0' },
+      threads: { type: 'string', default: String(availableParallelism()) },
       microBatchTokens: { type: 'string' },
+      python: { type: 'string' },
     },
   });
-  const counts = Object.fromEntries(Object.entries(values).map(([name, text]) => [name, countOf(name, text)]));
+  const { model, python, ...texts } = values;
+  const sizes = Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, countOf(name, text)]),
+  ) as unknown as Sizes;
+  const config = models[model];
+  if (!config) throw new Error(`"${model}" is no model: name ${Object.keys(models).join(' or ')}.`);
   const devices = (positionals.length > 0 ? positionals : ['cpu']).map(deviceOf);
-  const sequences = randomSequences(counts.sequences, counts.length);
+  const sequences = randomSequences(config, sizes);
+  const weights = [...parameterShapes(config).values()].reduce((sum, shape) => sum + elementCount(shape), 0);
+  console.log(
+    `${model}: ${(weights / 1e6).toFixed(1)}M parameters, ${sizes.sequences} sequences of ${sizes.length} tokens`,
+  );
   let reference: ReadonlyMap<string, Float32Array> | null = null;
   for (const device of devices) {
     const parameters = initializeParameters(config, 1);
     const files = { write: unused, read: unused };
-    const { threads, microBatchTokens } = counts as { threads?: number; microBatchTokens?: number };
-    const learner = await createLearner({ config, parameters, device, files, threads, microBatchTokens });
+    const { threads, microBatchTokens } = sizes;
+    const adapter =
+      sizes.lora > 0 ? freshAdapter(config, { rank: sizes.lora, alpha: 32, targets: projections }, 1) : null;
+    const learner = await createLearner({
+      config,
+      parameters,
+      ...(adapter && { adapter }),
+      device,
+      files,
+      threads,
+      microBatchTokens,
+    });
     const gradients = await firstGradients(learner, sequences);
-    await measure(device, learner, sequences, counts.steps);
+    await measure(device, config, learner, sequences, sizes);
     if (reference) compare(device, gradients, reference);
     reference ??= gradients;
     await learner.dispose();
   }
+  if (python !== undefined) runTorch(python, config, sizes);
 }
 
 function countOf(name: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`--${name} ${text}: give a whole number of at least 1.`);
+  const least = name === 'shared' || name === 'lora' ? 0 : 1;
+  if (!/^\d{1,9}$/.test(text) || Number(text) < least) {
+    throw new Error(`--${name} ${text}: give a whole number of at least ${least}.`);
+  }
   return Number(text);
 }
 
@@ -80,37 +152,53 @@ async function firstGradients(
   return new Map([...learner.gradients].map(([name, values]) => [name, values.slice()]));
 }
 
+/** Seconds by the clock and of the processor. */
+async function timed(work: () => Promise<unknown>): Promise<{ clock: number; processor: number }> {
+  const start = performance.now();
+  const processorStart = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(processorStart);
+  return { clock: (performance.now() - start) / 1000, processor: (user + system) / 1e6 };
+}
+
+const median = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
 async function measure(
-  device: string,
+  device: 'cpu' | 'webgpu',
+  config: LlamaConfig,
   learner: LlamaLearner,
   sequences: readonly TrainingSequence[],
-  steps: number,
+  { steps, lora, threads }: Sizes,
 ): Promise<void> {
   const coefficients = coefficientsOf(sequences);
-  const times: number[] = [];
-  const processorTimes: number[] = [];
-  const scoreTimes: number[] = [];
+  const peak = await Peak.create(device, threads);
+  const took: { clock: number; processor: number }[] = [];
+  const peaks: { clock: number; processor: number }[] = [];
+  const scored: { clock: number; processor: number }[] = [];
   for (let step = 0; step < steps; step++) {
-    const start = performance.now();
-    const processorStart = process.cpuUsage();
-    await learner.accumulate(sequences, coefficients, 1);
-    await learner.step(optimizer);
-    times.push((performance.now() - start) / 1000);
-    const { user, system } = process.cpuUsage(processorStart);
-    processorTimes.push((user + system) / 1e6);
-    const middle = performance.now();
-    await learner.score(sequences, 1);
-    scoreTimes.push((performance.now() - middle) / 1000);
+    peaks.push(await timed(() => peak.run()));
+    took.push(
+      await timed(async () => {
+        await learner.accumulate(sequences, coefficients, 1);
+        await learner.step(optimizer);
+      }),
+    );
+    scored.push(await timed(() => learner.score(sequences, 1)));
   }
-  const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
+  await peak.dispose();
   const tokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-  const seconds = median(times);
-  const memory = process.memoryUsage().rss / 2 ** 20;
+  const work = operations(config, sequences, lora > 0);
+  const speed = (by: 'clock' | 'processor') => {
+    const own = work / median(took.map((one) => one[by])) / 1e9;
+    const most = peak.operations / median(peaks.map((one) => one[by])) / 1e9;
+    return `${own.toFixed(0)} of ${most.toFixed(0)} GFLOP/s (${((100 * own) / most).toFixed(0)} %)`;
+  };
+  const seconds = median(took.map(({ clock }) => clock));
   console.log(
-    `${device}: ${tokens} tokens, step ${(seconds * 1000).toFixed(0)} ms (best ${(times[0] * 1000).toFixed(0)}, processor ` +
-      `${(median(processorTimes) * 1000).toFixed(0)}), ` +
-      `${(tokens / seconds).toFixed(0)} tokens/s, ${(operations(sequences) / seconds / 1e9).toFixed(0)} GFLOP/s; ` +
-      `score ${(tokens / median(scoreTimes)).toFixed(0)} tokens/s; ${memory.toFixed(0)} MiB`,
+    `${device}, ${threads} threads: step ${(seconds * 1000).toFixed(0)} ms (${(median(took.map(({ processor }) => processor)) * 1000).toFixed(0)} ms of the processor), ${(tokens / seconds).toFixed(0)} tokens/s; ` +
+      `by the clock ${speed('clock')}, by the processor's time ${speed('processor')}; ` +
+      `score ${(tokens / median(scored.map(({ clock }) => clock))).toFixed(0)} tokens/s; ` +
+      `peak memory ${(process.resourceUsage().maxRSS / 1024).toFixed(0)} MiB`,
   );
 }
 
@@ -135,11 +223,21 @@ function compare(
   if (worst >= tolerance) process.exitCode = 1;
 }
 
-function randomSequences(count: number, length: number): TrainingSequence[] {
+function runTorch(python: string, config: LlamaConfig, sizes: Sizes): void {
+  const script = path.join(process.env.BENCH_FOLDER!, 'learner_torch.py');
+  const { status } = spawnSync(python, [script, JSON.stringify({ ...config, ...sizes })], { stdio: 'inherit' });
+  if (status !== 0) throw new Error(`'${python} ${script}' failed: give a Python with torch.`);
+}
+
+function randomSequences(config: LlamaConfig, { sequences, length, shared }: Sizes): TrainingSequence[] {
   const normal = normalStream(7);
-  return Array.from({ length: count }, () => ({
-    tokenIds: Int32Array.from({ length }, () => Math.floor(Math.abs(normal()) * 400) % config.vocabularySize),
-    actionMask: Uint8Array.from({ length }, (_, place) => Number(place === length - 1 || place % 3 === 1)),
+  const token = () => Math.floor(Math.abs(normal()) * 400) % config.vocabularySize;
+  const prompt = Array.from({ length: Math.min(shared, length - 1) }, token);
+  return Array.from({ length: sequences }, () => ({
+    tokenIds: Int32Array.from({ length }, (_, place) => prompt[place] ?? token()),
+    actionMask: Uint8Array.from({ length }, (_, place) =>
+      Number(place >= Math.max(1, prompt.length) && (place === length - 1 || place % 3 === 1)),
+    ),
   }));
 }
 
@@ -150,15 +248,15 @@ function coefficientsOf(sequences: readonly TrainingSequence[]) {
   }));
 }
 
-function operations(sequences: readonly TrainingSequence[]): number {
+function operations(config: LlamaConfig, sequences: readonly TrainingSequence[], isAdapter: boolean): number {
   const attentionWidth = config.heads * config.headDim;
   const keyWidth = config.keyValueHeads * config.headDim;
   const layer =
     config.hiddenSize * (2 * attentionWidth + 2 * keyWidth) + 3 * config.hiddenSize * config.intermediateSize;
   return sequences.reduce((sum, { tokenIds: { length }, actionMask }) => {
     const targets = actionMask.reduce((total, asked) => total + asked, 0);
-    const weights = 6 * (layer * config.layers * length + config.hiddenSize * config.vocabularySize * targets);
-    return sum + weights + (12 * config.layers * attentionWidth * length * length) / 2;
+    const products = layer * config.layers * length + config.hiddenSize * config.vocabularySize * targets;
+    return sum + (isAdapter ? 4 : 6) * products + (12 * config.layers * attentionWidth * length * length) / 2;
   }, 0);
 }
 

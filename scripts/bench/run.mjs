@@ -29,7 +29,7 @@ try {
     logLevel: 'warning',
   });
   // The bundle lies outside of the project, where its native packages would not be found.
-  const env = { ...process.env, NODE_PATH: join(root, 'node_modules') };
+  const env = { ...process.env, NODE_PATH: join(root, 'node_modules'), BENCH_FOLDER: here };
   process.exitCode = spawnSync(process.execPath, [outfile, ...options], { stdio: 'inherit', env }).status;
 } finally {
   rmSync(folder, { recursive: true });
