@@ -86,7 +86,6 @@ export class ChatServer {
   ): Promise<{ completion: ChatCompletion } | { status: number; text: string }> {
     const { url, apiKey, requestSeconds } = this.options;
     const limited = AbortSignal.any([signal, AbortSignal.timeout(requestSeconds * 1000)]);
-    let status = 0;
     let text: string;
     try {
       const response = await fetch(`${url.replace(/\/+$/, '')}/chat/completions`, {
@@ -99,8 +98,7 @@ export class ChatServer {
         signal: limited,
       });
       text = await response.text();
-      status = response.status;
-      if (!response.ok) return { status, text };
+      if (!response.ok) return { status: response.status, text };
     } catch (error) {
       if (signal.aborted) throw cancelled();
       const { message, cause } = error as Error;

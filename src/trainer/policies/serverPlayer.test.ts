@@ -60,6 +60,7 @@ const options: SamplingOptions = {
   stopStrings: [],
   contextShare: 0.75,
   keptObservations: 0,
+  commandSlots: 4,
   maxTokensPerTurn: 200,
   episodeSeconds: 60,
 };

@@ -41,6 +41,8 @@ export interface SamplingOptions {
   /** Share of the context from which on older observations are left out, all but the last `keptObservations`; 0 keeps all. */
   readonly contextShare: number;
   readonly keptObservations: number;
+  /** Commands of episodes that run side by side; the others wait, and sampling goes on meanwhile. */
+  readonly commandSlots: number;
   readonly maxTokensPerTurn: number;
   /** Seconds that the episode's commands may take together. */
   readonly episodeSeconds: number;

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { startEpisode } from '../../env/episode.js';
 import type { Environment } from '../../env/environment.js';
 import { gradeChanges } from '../../env/grade.js';
@@ -9,8 +10,9 @@ import type { Arena, SamplingOptions } from './arena.js';
 export function samplingOptions(settings: Settings, kind: 'rollout' | 'evaluation'): SamplingOptions {
   const greedy = kind === 'evaluation' && settings.evaluationSamples === 1;
   const { topP, topK, minP, stopStrings, contextShare, keptObservations, maxTokensPerTurn, episodeSeconds } = settings;
+  const commandSlots = settings.commandConcurrency === 0 ? 2 * availableParallelism() : settings.commandConcurrency;
   const cuts = { topP, topK, minP, stopStrings, contextShare, keptObservations };
-  return { temperature: greedy ? 0 : settings.temperature, ...cuts, maxTokensPerTurn, episodeSeconds };
+  return { temperature: greedy ? 0 : settings.temperature, ...cuts, commandSlots, maxTokensPerTurn, episodeSeconds };
 }
 
 /**

@@ -3,12 +3,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EpisodeStep } from '../../env/episodeTypes.js';
-import { cancelled, infrastructure } from '../../trajectory/errors.js';
+import { badInput, cancelled, infrastructure } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { loadCheckpoint } from '../model/checkpoint.js';
 import type { TextCodec } from '../text/textCodec.js';
 import { writeTinyPolicy } from '../tinyPolicy.testing.js';
+import { groupAdvantages } from '../algorithm/advantages.js';
 import { checkActionMask } from './actionMask.js';
 import type { EpisodePlan, SamplingOptions } from './arena.js';
 import { trainingSequence } from './nodes.js';
@@ -33,6 +34,7 @@ const options: SamplingOptions = {
   stopStrings: [],
   contextShare: 0.75,
   keptObservations: 0,
+  commandSlots: 4,
   maxTokensPerTurn: 200,
   episodeSeconds: 60,
 };
@@ -153,6 +155,22 @@ describe('an episode', () => {
     }
   });
 
+  it('tries a crash of ours once more too, and records it where it comes again', async () => {
+    for (const failures of [1, 2]) {
+      const { player } = scriptedPlayer(
+        codec,
+        [1, 2].map(() => codec.encodeTurn(call('submit'))),
+      );
+      let failed = 0;
+      const { arena, counts } = scriptedArena(() =>
+        failed++ < failures ? Promise.reject(new TypeError('x is undefined')) : Promise.resolve(submits),
+      );
+      const trajectory = await playEpisode(player, arena, plan, options, never);
+      expect(trajectory.infrastructureError).toBe(failures === 1 ? null : 'The episode crashed: x is undefined');
+      expect(counts).toMatchObject({ started: 2, disposed: 2 });
+    }
+  });
+
   it('leaves no record and no worktree where it is cancelled', async () => {
     const abort = new AbortController();
     const { player } = scriptedPlayer(codec, [codec.encodeTurn(call('run'))]);
@@ -244,11 +262,60 @@ describe('groups', () => {
 
   it('end with the first error, once every episode has let go of its tree', async () => {
     const { arena, counts } = scriptedArena(async (_, __, signal) => {
-      if (counts.started === 2) throw new Error('internal: a bug');
+      if (counts.started === 2) throw badInput('No such key.', 'Give one.');
       await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(cancelled())));
       return submits;
     });
-    await expect(playGroups(submitting(), arena, plans, options, schedule)).rejects.toThrow('internal: a bug');
+    await expect(playGroups(submitting(), arena, plans, options, schedule)).rejects.toThrow('No such key.');
     expect(counts.disposed).toBe(counts.started);
+  });
+
+  it('go on without a rollout that crashed, whose group counts the others only', async () => {
+    let crashes = 2;
+    const { arena } = scriptedArena(() =>
+      crashes-- > 0 ? Promise.reject(new Error('a crash')) : Promise.resolve(submits),
+    );
+    const turns = [...plans, 0, 0].map(() => codec.encodeTurn(call('submit')));
+    const played = await playGroups(scriptedPlayer(codec, turns).player, arena, plans, options, {
+      ...schedule,
+      concurrency: 1,
+    });
+    expect(played.map(({ grade }) => grade?.reward ?? null)).toEqual([null, 1, 1, 1, 1]);
+    const rewards = played.map(({ grade }, index) => (grade === null ? null : index / 2));
+    const { advantages, mean } = groupAdvantages(rewards);
+    expect([advantages[0], mean]).toEqual([0, 1.25]);
+  });
+
+  it('end where every episode failed: there is nothing to learn from', async () => {
+    const { arena } = scriptedArena(() => Promise.reject(infrastructure('No space.', 'Free some.')));
+    const turns = new Array<Int32Array>(10).fill(codec.encodeTurn(call('submit')));
+    const played = playGroups(scriptedPlayer(codec, turns).player, arena, plans, options, schedule);
+    await expect(played).rejects.toMatchObject({
+      kind: 'infrastructure',
+      message: expect.stringMatching(/All 5.*No space/) as string,
+    });
+  });
+
+  it('of two hundred side by side run few commands at once, and let go of everything when cancelled', async () => {
+    const many = Array.from({ length: 200 }, (_, sample) => ({ ...plan, id: `step-000001/task/${sample}`, sample }));
+    const abort = new AbortController();
+    let [now, most, steps] = [0, 0, 0];
+    const { arena, counts } = scriptedArena(async (_, __, signal) => {
+      most = Math.max(most, ++now);
+      if (++steps === 100) abort.abort();
+      await new Promise((resolve) => setImmediate(resolve));
+      now--;
+      if (signal.aborted) throw cancelled();
+      return submits;
+    });
+    const { player, released } = scriptedPlayer(
+      codec,
+      many.map(() => codec.encodeTurn(call('submit'))),
+    );
+    const played = playGroups(player, arena, many, options, { ...schedule, concurrency: 200, signal: abort.signal });
+    await expect(played).rejects.toMatchObject({ kind: 'cancelled' });
+    expect(most).toBe(options.commandSlots);
+    expect(counts.disposed).toBe(counts.started);
+    expect(new Set(released).size).toBe(counts.started);
   });
 });

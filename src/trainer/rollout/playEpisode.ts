@@ -7,11 +7,13 @@ import type { EpisodeStatistics, StopReason, Trajectory } from '../../trajectory
 import type { Arena, EpisodePlan, MessagePlayer, Player, SamplingOptions } from './arena.js';
 import type { Dialogue, Opening } from './dialogue.js';
 import { NodePath } from './nodes.js';
+import { Slots } from './slots.js';
 import { TokenDialogue } from './tokenDialogue.js';
 
 /**
- * Plays one episode to its end and grades it. A failure of the machine is tried once more from the start and then
- * recorded, without a grade. Throws `cancelled` where `signal` aborts: such an episode leaves no record.
+ * Plays one episode to its end and grades it. A failure of the machine, or of ours, is tried once more from the start and
+ * then recorded, without a grade. Throws `cancelled` where `signal` aborts: such an episode leaves no record.
+ * @param slots for what the machine does (worktrees, commands, tests); sampling goes on meanwhile
  */
 export async function playEpisode(
   player: Player | MessagePlayer,
@@ -19,9 +21,10 @@ export async function playEpisode(
   plan: EpisodePlan,
   options: SamplingOptions,
   signal: AbortSignal,
+  slots = new Slots(1),
 ): Promise<Trajectory> {
-  const first = await attempt(player, arena, plan, options, signal);
-  return first.infrastructureError === null ? first : attempt(player, arena, plan, options, signal);
+  const first = await attempt(player, arena, plan, options, signal, slots);
+  return first.infrastructureError === null ? first : attempt(player, arena, plan, options, signal, slots);
 }
 
 interface Ending {
@@ -38,25 +41,30 @@ async function attempt(
   plan: EpisodePlan,
   options: SamplingOptions,
   signal: AbortSignal,
+  slots: Slots,
 ): Promise<Trajectory> {
   let dialogue: Dialogue | null = null;
   let episode: Episode | null = null;
   let ending: Ending;
   try {
-    episode = await arena.startEpisode(plan.task);
-    const { prompt, tools, root } = episode;
+    const opened = await slots.run(signal, () => arena.startEpisode(plan.task));
+    episode = opened;
+    const { prompt, tools, root } = opened;
     dialogue = await converse(player, { plan, prompt, tools, root, options });
-    const stopReason = await playTurns(dialogue, episode, options, signal);
-    const changes = await episode.changes();
-    const counters = episode.statistics();
-    const grade = await arena.grade(plan.task, changes, counters, signal);
+    const stopReason = await playTurns(dialogue, opened, options, signal, slots);
+    const changes = await slots.run(signal, () => opened.changes());
+    const counters = opened.statistics();
+    const grade = await slots.run(signal, () => arena.grade(plan.task, changes, counters, signal));
     const statistics = statisticsOf(counters, dialogue.path);
     ending = { stopReason, infrastructureError: null, grade, patch: unifiedDiff(changes), statistics };
   } catch (error) {
     if (signal.aborted) throw cancelled();
-    if (!(error instanceof WhetstoneError) || error.kind !== 'infrastructure') throw error;
+    const isKnown = error instanceof WhetstoneError;
+    // What the user has to mend, or a policy that diverged, ends the run.
+    if (isKnown && error.kind !== 'infrastructure') throw error;
+    const infrastructureError = isKnown ? error.line : `The episode crashed: ${(error as Error).message}`;
     const statistics = statisticsOf(episode?.statistics() ?? nothingPlayed, dialogue?.path ?? new NodePath());
-    ending = { stopReason: 'error', infrastructureError: error.line, grade: null, patch: '', statistics };
+    ending = { stopReason: 'error', infrastructureError, grade: null, patch: '', statistics };
   } finally {
     dialogue?.end();
     await episode?.dispose();
@@ -85,14 +93,19 @@ async function playTurns(
   episode: Episode,
   options: SamplingOptions,
   signal: AbortSignal,
+  slots: Slots,
 ): Promise<StopReason> {
   let milliseconds = options.episodeSeconds * 1000;
   for (;;) {
     const message = await dialogue.next(signal);
     if (message === null) return 'token-limit';
-    const started = performance.now();
-    const step = await withTimeLimit(milliseconds, signal, (limited) => episode.step(message, limited));
-    milliseconds -= performance.now() - started;
+    // Waiting for a slot is no time of the policy's commands.
+    const step = await slots.run(signal, async () => {
+      const started = performance.now();
+      const played = await withTimeLimit(milliseconds, signal, (limited) => episode.step(message, limited));
+      milliseconds -= performance.now() - started;
+      return played;
+    });
     if (step === null) return 'time-limit';
     dialogue.observe(step.observations);
     if (step.stopReason !== null) return step.stopReason;

@@ -1,7 +1,9 @@
-import { cancelled } from '../../trajectory/errors.js';
+import { setMaxListeners } from 'node:events';
+import { cancelled, infrastructure } from '../../trajectory/errors.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { Arena, EpisodePlan, MessagePlayer, Player, SamplingOptions } from './arena.js';
 import { playEpisode } from './playEpisode.js';
+import { Slots } from './slots.js';
 
 export interface Schedule {
   /** Episodes side by side: their turns are sampled as one batch while others wait for their commands. */
@@ -28,6 +30,9 @@ export async function playGroups(
   const trajectories = new Array<Trajectory>(plans.length);
   const failure = new AbortController();
   const signal = AbortSignal.any([schedule.signal, failure.signal]);
+  // Each episode listens, and so does each of its waits.
+  setMaxListeners(0, signal);
+  const slots = new Slots(options.commandSlots);
   let next = 0;
   const playOn = async () => {
     try {
@@ -41,7 +46,14 @@ export async function playGroups(
         await schedule.gate();
         if (signal.aborted) throw cancelled();
         const { temperature = options.temperature } = plans[index];
-        trajectories[index] = await playEpisode(player, arena, plans[index], { ...options, temperature }, signal);
+        trajectories[index] = await playEpisode(
+          player,
+          arena,
+          plans[index],
+          { ...options, temperature },
+          signal,
+          slots,
+        );
         schedule.onTrajectory(trajectories[index]);
       }
     } catch (error) {
@@ -55,5 +67,9 @@ export async function playGroups(
   // Where one lane failed, the others were cancelled: the failure is what matters.
   const cause = errors.find((error) => (error as { kind?: string }).kind !== 'cancelled') ?? errors[0];
   if (cause !== undefined) throw cause;
+  // One that fails is left out of its group; where none is left there is nothing to learn or to tell.
+  const [first] = trajectories;
+  if (first?.infrastructureError && trajectories.every(({ infrastructureError }) => infrastructureError !== null))
+    throw infrastructure(`All ${trajectories.length} episodes failed: ${first.infrastructureError}`, '');
   return trajectories;
 }

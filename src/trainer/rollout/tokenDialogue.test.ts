@@ -19,6 +19,7 @@ const options: SamplingOptions = {
   stopStrings: [],
   contextShare: 0.05,
   keptObservations: 0,
+  commandSlots: 4,
   maxTokensPerTurn: 200,
   episodeSeconds: 60,
 };

@@ -210,6 +210,11 @@ export const settingsSchema = z.strictObject({
   checkpointEvery: z.int().positive().default(5).describe('Steps from one checkpoint to the next.'),
   checkpoints: checkpointsSchema.prefault({}).describe('Which checkpoints are kept.'),
   concurrency: z.int().positive().default(16).describe('Episodes played side by side.'),
+  commandConcurrency: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe('Commands and runs of tests that episodes make side by side; 0: two for each core.'),
   deterministic: z
     .boolean()
     .default(false)
