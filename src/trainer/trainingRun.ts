@@ -1,9 +1,6 @@
-import { existsSync } from 'node:fs';
 import type { openEnvironment } from '../env/openEnvironment.js';
-import { buildTasks, defaultBuildOptions } from '../env/tasks/buildTasks.js';
-import { readTasks } from '../env/tasks/taskStore.js';
 import { applyPatch } from '../env/tools/applyPatch.js';
-import { badInput, cancelled, WhetstoneError } from '../trajectory/errors.js';
+import { cancelled, WhetstoneError } from '../trajectory/errors.js';
 import type { Task } from '../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../trajectory/trajectory.js';
 import { tasksDealtInStep } from './data/curriculum.js';
@@ -23,7 +20,6 @@ import { environmentArena, samplingOptions } from './rollout/environmentArena.js
 import { negativePlans } from './rollout/plans.js';
 import { playGroups, type Schedule } from './rollout/playGroups.js';
 import { isReference, listCheckpoints, writeCheckpoint, type Checkpoint } from './run/checkpoints.js';
-import { settleTasks } from './run/createRun.js';
 import { keepWithinBudget } from './run/diskBudget.js';
 import type { StageSettings } from './run/routeSettings.js';
 import type { RunControl } from './run/runControl.js';
@@ -32,6 +28,7 @@ import type { ReplayedGroup, RunConfig, Stage } from './run/runRecord.js';
 import type { RunWriter } from './run/runWriter.js';
 import { learningRateShare } from './run/learnerSettings.js';
 import type { Settings } from './run/settings.js';
+import { settledTasks } from './settledTasks.js';
 import { playDemonstrations } from './warmStart/demonstrations.js';
 import { failures, successes, warmStart } from './warmStart/warmStart.js';
 
@@ -76,7 +73,15 @@ export class TrainingRun {
 
   private async stages(): Promise<void> {
     this.stage('tasks');
-    this.tasks = await this.settledTasks();
+    const settled = await settledTasks(
+      this.environment,
+      this.config,
+      this.reader,
+      this.control.signal,
+      (message, done, total) => this.progress('tasks', message, done, total),
+    );
+    this.tasks = settled.tasks;
+    this.config = settled.config;
     this.stage('evaluate-before');
     await this.evaluateOnce(0);
     await this.warmStartOnce();
@@ -106,31 +111,6 @@ export class TrainingRun {
     this.policy.generator.invalidate();
     this.step = step;
     this.lastReward = reward;
-  }
-
-  private async settledTasks(): Promise<readonly Task[]> {
-    if (existsSync(this.reader.paths.tasks)) return this.reader.tasks();
-    const tasks = await this.storedOrBuiltTasks();
-    this.config = await settleTasks(this.reader.paths, this.config, tasks);
-    if (this.config.taskIds.train.length === 0) {
-      throw badInput('No task is left to train on.', 'See `whetstone tasks build` for what became of the candidates.');
-    }
-    return tasks;
-  }
-
-  private async storedOrBuiltTasks(): Promise<readonly Task[]> {
-    const stored = await readTasks(this.environment.stateFolder).catch(() => null);
-    if (stored !== null) return stored;
-    const { seed } = this.settings;
-    const built = await buildTasks(
-      this.environment,
-      { ...defaultBuildOptions, seed },
-      {
-        signal: this.control.signal,
-        onProgress: ({ message, done, total }) => this.progress('tasks', message, done, total),
-      },
-    );
-    return built.tasks;
   }
 
   /** Plays the held-out tasks with the weights after `step` steps, unless the record has the result. */

@@ -8,7 +8,7 @@ import { listRuns, openRun } from '../../trainer/run/runReader.js';
 import { badInput, failed } from '../../trajectory/errors.js';
 import { interruptible } from '../interrupt.js';
 import { filled, jsonOption, locateState, repoOption, type AddCommand, type RepoOptions } from '../options.js';
-import { print, printJson, table } from '../output.js';
+import { print, printable, printJson, table } from '../output.js';
 import { reportLines } from './train.js';
 
 export const addRunsCommand: AddCommand = (program) => {
@@ -103,11 +103,13 @@ async function show(id: string, options: RepoOptions): Promise<void> {
     await run.headers(),
   ];
   const findings = (await run.events()).filter((event) => event.type === 'finding');
+  const plans = await run.plans();
   const trajectories = headers.map(({ taskId, ...header }) => ({ ...header, task: taskId }));
   if (options.json)
     return printJson({
       ...summary,
       steps: steps.map(({ step, at, metrics, groups }) => ({ step, at, metrics, groups })),
+      plans: plans.map(({ at: _, type: __, ...plan }) => plan),
       evaluations,
       findings: findings.map(({ step, finding }) => ({ step, ...finding })),
       trajectories,
@@ -116,6 +118,17 @@ async function show(id: string, options: RepoOptions): Promise<void> {
     `Run ${summary.id}: ${summary.status}${summary.message ? ` (${summary.message})` : ''}, step ${summary.step} of ${summary.steps}`,
   );
   for (const line of await reportLines(run)) print(line);
+  for (const { step, method, temperature, maxTurns, tasks, replayed } of plans) {
+    const chosen = [
+      ...tasks.map(({ taskId, why }) => `${taskId} (${why})`),
+      ...replayed.map(({ taskId, fromStep, why }) => `${taskId} of step ${fromStep} again (${why})`),
+    ];
+    print(
+      printable(
+        `step ${step}, ${method}, temperature ${Number(temperature.toFixed(3))}, ${maxTurns} turns: ${chosen.join(', ')}`,
+      ),
+    );
+  }
   for (const { finding } of findings) print(`doctor, ${finding.severity}: ${finding.message} ${finding.remedy}`);
   if (trajectories.length > 0) {
     print(

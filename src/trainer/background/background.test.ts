@@ -143,6 +143,11 @@ describe('a training in the background', () => {
     const updates = (await run.events()).filter((event) => event.type === 'warm-start');
     expect(updates.at(-1)!.metrics.loss).toBeLessThan(updates[0].metrics.loss);
     expect((await finalWeights(run)).model).not.toBe(digest(path.join(world.settings.model, 'model.safetensors')));
+    // No held-out task is learned from.
+    const { train, heldout } = (await run.config()).taskIds;
+    const learnedFrom = (await run.headers()).filter(({ kind }) => kind !== 'evaluation');
+    expect(heldout.filter((id) => train.includes(id))).toEqual([]);
+    expect(learnedFrom.filter(({ taskId }) => !train.includes(taskId))).toEqual([]);
     const taught = new Set(
       steps
         .flatMap(({ groups }) => groups.filter(({ advantages }) => advantages.some((advantage) => advantage !== 0)))
@@ -162,14 +167,18 @@ describe('a training in the background', () => {
       (event) => event.type === 'started',
       (event) => event.type === 'progress' && event.stage === 'evaluate-before',
       (event) => event.type === 'progress' && event.stage === 'warm-start' && event.message.startsWith('The expert'),
+      (event) => event.type === 'progress' && event.message === 'Negative examples' && event.done === 2,
       (event) => event.type === 'warm-start' && event.update === 2,
       (event) => event.type === 'checkpoint' && event.step === 0,
       (event) => event.type === 'progress' && event.stage === 'train' && event.done === 2,
-      // A checkpoint comes every second step: what was learned since is learned again.
       (event) => event.type === 'step' && event.step === 1,
+      // The offline losses' step.
+      (event) => event.type === 'plan' && event.step === 2,
       (event) => event.type === 'checkpoint' && event.step === 2,
       (event) => event.type === 'progress' && event.message.startsWith('Step 3'),
+      // A checkpoint comes every second step and at the end of a stage: what was learned since is learned again.
       (event) => event.type === 'step' && event.step === 3,
+      (event) => event.type === 'progress' && event.message.startsWith('Step 4'),
       (event) => event.type === 'progress' && event.stage === 'evaluate-after',
     ];
     let started = await start();

@@ -97,6 +97,13 @@ export class RunReader {
     return [...last.values()].sort((a, b) => a.step - b.step);
   }
 
+  /** What each step was going to play and why, one a step and round, in order. */
+  async plans(): Promise<Extract<RunEvent, { type: 'plan' }>[]> {
+    const events = (await this.events()).filter((event) => event.type === 'plan');
+    const last = new Map(events.map((event) => [`${event.step} ${event.round}`, event]));
+    return [...last.values()].sort((a, b) => a.step - b.step || a.round - b.round);
+  }
+
   /** The evaluations, one a step and split, in order. */
   async evaluations(): Promise<Extract<RunEvent, { type: 'evaluation' }>[]> {
     const events = (await this.events()).filter((event) => event.type === 'evaluation');

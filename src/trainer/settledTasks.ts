@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { buildTasks, defaultBuildOptions } from '../env/tasks/buildTasks.js';
+import { readTasks } from '../env/tasks/taskStore.js';
+import { badInput } from '../trajectory/errors.js';
+import type { Task } from '../trajectory/task.js';
+import { settleTasks } from './run/createRun.js';
+import type { RunReader } from './run/runReader.js';
+import type { RunConfig } from './run/runRecord.js';
+
+type BuildEnvironment = Parameters<typeof buildTasks>[0] & { readonly stateFolder: string };
+
+/**
+ * The tasks of a run: those that it has settled on already, else those of the repository, which are built where there are
+ * none, and which the run settles on. Throws bad-input where none is left to train on.
+ */
+export async function settledTasks(
+  environment: BuildEnvironment,
+  config: RunConfig,
+  reader: RunReader,
+  signal: AbortSignal,
+  onProgress: (message: string, done: number, total: number) => void,
+): Promise<{ tasks: readonly Task[]; config: RunConfig }> {
+  if (existsSync(reader.paths.tasks)) return { tasks: await reader.tasks(), config };
+  const tasks = await storedOrBuiltTasks(environment, config.settings.seed, signal, onProgress);
+  const settled = await settleTasks(reader.paths, config, tasks);
+  if (settled.taskIds.train.length === 0) {
+    throw badInput('No task is left to train on.', 'See `whetstone tasks build` for what became of the candidates.');
+  }
+  return { tasks, config: settled };
+}
+
+async function storedOrBuiltTasks(
+  environment: BuildEnvironment,
+  seed: number,
+  signal: AbortSignal,
+  onProgress: (message: string, done: number, total: number) => void,
+): Promise<readonly Task[]> {
+  const stored = await readTasks(environment.stateFolder).catch(() => null);
+  if (stored !== null) return stored;
+  const built = await buildTasks(
+    environment,
+    { ...defaultBuildOptions, seed },
+    { signal, onProgress: ({ message, done, total }) => onProgress(message, done, total) },
+  );
+  return built.tasks;
+}
