@@ -42,6 +42,7 @@ describe('the paired comparison', () => {
     expect(result.difference).toBeCloseTo((0.5 + 0 - 0.25) / 3, 12);
     const deviation = Math.sqrt(((0.5 - 1 / 12) ** 2 + (1 / 12) ** 2 + (-0.25 - 1 / 12) ** 2) / 2);
     expect(result.interval![1]).toBeCloseTo(1 / 12 + (1.959963984540054 * deviation) / Math.sqrt(3), 12);
+    expect(comparePaired([task('a', 2, 1, 1), task('b', 2, 0, 0)])).toMatchObject({ difference: 0, interval: null });
     expect(comparePaired([task('a', 1, 0, 1)])).toMatchObject({ difference: 1, interval: null, pValue: 1 });
   });
 });

@@ -11,7 +11,7 @@ export interface PairedComparison {
   readonly episodes: number;
   /** Success of the second less that of the first, averaged over tasks. */
   readonly difference: number;
-  /** 95 % interval of the difference; null with fewer than two tasks. */
+  /** 95 % interval of the difference; null where all tasks (or the only one) differ alike: their spread is not known then. */
   readonly interval: readonly [low: number, high: number] | null;
   /** Two-sided; 1 where nothing differs. */
   readonly pValue: number;
@@ -40,7 +40,7 @@ export function comparePaired(pairs: readonly PairedTask[]): PairedComparison {
     tasks: known.length,
     episodes: known.reduce((sum, { episodes }) => sum + episodes, 0),
     difference: mean,
-    interval: rates.length < 2 ? null : [Math.max(-1, mean - half), Math.min(1, mean + half)],
+    interval: variance === 0 ? null : [Math.max(-1, mean - half), Math.min(1, mean + half)],
     pValue: signFlipPValue(known.map(({ before, after }) => after - before)),
   };
 }
