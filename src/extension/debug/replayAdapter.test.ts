@@ -223,6 +223,31 @@ describe('a replay as a debug session', () => {
     await expect(editor.ask('stackTrace', {})).rejects.toThrow('The replay has not started yet.');
   });
 
+  it('opens nothing any more where the editor leaves while it opens', async () => {
+    const signals: AbortSignal[] = [];
+    const answers: DebugProtocol.ProtocolMessage[] = [];
+    const adapter = new ReplayAdapter(
+      (_, signal) => {
+        signals.push(signal);
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('cancelled'))),
+        );
+      },
+      (message) => answers.push(message),
+    );
+    const launching = adapter.handle({ seq: 1, type: 'request', command: 'launch' } as DebugProtocol.Request);
+    await adapter.handle({ seq: 2, type: 'request', command: 'disconnect' } as DebugProtocol.Request);
+    await launching;
+    expect(signals[0].aborted).toBe(true);
+    const outcomes = answers.map((answer) => answer as DebugProtocol.Response);
+    expect(new Map(outcomes.map(({ command, success }) => [command, success]))).toEqual(
+      new Map([
+        ['disconnect', true],
+        ['launch', false],
+      ]),
+    );
+  });
+
   it('is over when the editor leaves', async () => {
     await editor.start();
     await editor.ask('disconnect');

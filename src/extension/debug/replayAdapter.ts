@@ -45,17 +45,17 @@ export class ReplayAdapter {
   private cursor?: ReplayCursor;
   private readonly variables = new VariableStore();
   private isMoving = false;
-  private isOver = false;
+  private readonly closing = new AbortController();
   private nextSequence = 1;
   /** Where the next `move` without a direction leads. */
   private pending: Move = async () => Promise.resolve({ reason: 'entry', description: t('Before the first turn') });
 
   /**
-   * @param open opens what is to be replayed
+   * @param open opens what is to be replayed; the signal aborts where the session ends before
    * @param send delivers a message to the editor
    */
   constructor(
-    private readonly open: (args: Arguments) => Promise<Debuggee>,
+    private readonly open: (args: Arguments, signal: AbortSignal) => Promise<Debuggee>,
     private readonly send: (message: DebugProtocol.ProtocolMessage) => void,
   ) {}
 
@@ -77,13 +77,17 @@ export class ReplayAdapter {
   }
 
   async dispose(): Promise<void> {
-    this.isOver = true;
+    this.closing.abort();
     await this.debuggee?.snapshots.close();
   }
 
   /** What is replayed, once it is open. */
   get opened(): Debuggee | undefined {
     return this.debuggee;
+  }
+
+  private get isOver(): boolean {
+    return this.closing.signal.aborted;
   }
 
   /** The turn that the replay stands at. */
@@ -152,7 +156,7 @@ export class ReplayAdapter {
   };
 
   private async launch(args: Arguments): Promise<undefined> {
-    const debuggee = await this.open(args);
+    const debuggee = await this.open(args, this.closing.signal);
     if (this.isOver) {
       await debuggee.snapshots.close();
       throw new Error(t('The replay was ended.'));

@@ -92,7 +92,7 @@ export class ReplaySessions
   createDebugAdapterDescriptor({ id, name }: vscode.DebugSession): vscode.DebugAdapterDescriptor {
     const messages = new vscode.EventEmitter<vscode.DebugProtocolMessage>();
     const adapter = new ReplayAdapter(
-      (args) => this.open(name, args),
+      (args, signal) => this.open(name, args, signal),
       (message) => messages.fire(message),
     );
     this.adapters.set(id, adapter);
@@ -137,7 +137,7 @@ export class ReplaySessions
     await vscode.debug.startDebugging(folder, configuration);
   }
 
-  private async open(name: string, args: Readonly<Record<string, unknown>>): Promise<Debuggee> {
+  private async open(name: string, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Debuggee> {
     const { repository, run, trajectory } = args;
     if (typeof repository !== 'string' || typeof run !== 'string' || typeof trajectory !== 'string') {
       throw badInput(t('A replay needs `repository`, `run` and `trajectory`.'), t('Start it from the Runs view.'));
@@ -148,7 +148,7 @@ export class ReplaySessions
       const uri = trajectoryUri(address);
       const { sections, learned, trajectory: record } = await this.documents.of(uri);
       const request = { cli: this.cli, repoRoot: repository, runId: run, trajectoryId: trajectory };
-      const snapshots = new Snapshots(await openSteppedReplay(request));
+      const snapshots = new Snapshots(await openSteppedReplay(request, signal));
       const recorded = new RecordedTurns(record, learned);
       return { title: name, uri: uri.toString(), sections, recorded, snapshots };
     } catch (error) {
