@@ -6,8 +6,9 @@ import { readTasks } from '../../env/tasks/taskStore.js';
 import { badInput } from '../../trajectory/errors.js';
 import type { TaskSplit } from '../../trajectory/task.js';
 import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
-import { compareEvaluations, type EvaluationComparison } from '../../trainer/evaluation/compareEvaluations.js';
+import { compareEvaluations } from '../../trainer/evaluation/compareEvaluations.js';
 import { loadPolicy } from '../../trainer/loadPolicy.js';
+import { parseHubModel } from '../../trainer/model/hub/modelName.js';
 import { expertPlayer } from '../../trainer/policies/expertPlayer.js';
 import { serverPlayer } from '../../trainer/policies/serverPlayer.js';
 import type { MessagePlayer, Player } from '../../trainer/rollout/arena.js';
@@ -15,6 +16,7 @@ import { environmentArena } from '../../trainer/rollout/environmentArena.js';
 import { openRun } from '../../trainer/run/runReader.js';
 import type { Evaluation } from '../../trainer/run/runRecord.js';
 import { loadSettings, type Settings } from '../../trainer/run/settings.js';
+import { comparisonLines } from '../comparisonLines.js';
 import { interruptible } from '../interrupt.js';
 import {
   deviceOption,
@@ -127,7 +129,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
       });
     }
     for (const line of evaluationLines(result, options.split)) print(line);
-    if (comparison) for (const line of comparisonLines(comparison)) print(printable(line));
+    if (comparison) for (const line of ['', ...comparisonLines(comparison)]) print(printable(line));
   } finally {
     progress.clear();
     await environment.dispose();
@@ -163,23 +165,10 @@ function evaluationLines(
   ];
 }
 
-/** What changed against an earlier policy, for a person. */
-function comparisonLines({ difference, interval, pValue, tasks, regressions, improvements }: EvaluationComparison) {
-  const points = (value: number) => `${value >= 0 ? '+' : '-'}${(100 * Math.abs(value)).toFixed(1)}`;
-  const range = interval === null ? '' : ` (95 % interval ${points(interval[0])} to ${points(interval[1])})`;
-  const each = (word: string, pairs: EvaluationComparison['regressions']) =>
-    pairs.map(({ taskId, before, after, episodes }) => `  ${word} ${taskId}: ${before} -> ${after} of ${episodes}`);
-  return [
-    '',
-    `Against the earlier policy: ${points(difference)} points${range} on ${tasks} tasks, p = ${pValue.toPrecision(2)} (exact paired sign-flip test)`,
-    ...each('regressed', regressions),
-    ...each('improved', improvements),
-  ];
-}
-
-/** A model's folder, or the checkpoint of a run. */
+/** A model as --model names it, or the checkpoint of a run. */
 async function earlierModel(stateFolder: string, text: string): Promise<string> {
-  return text === 'embedded' || existsSync(path.resolve(text, 'config.json'))
+  const isModel = text === 'embedded' || text.endsWith('.gguf') || parseHubModel(text) !== null;
+  return isModel || existsSync(path.resolve(text, 'config.json'))
     ? (modelPath(text) ?? text)
     : checkpointOf(stateFolder, text);
 }

@@ -2,6 +2,8 @@ import { InvalidArgumentError, Option } from 'commander';
 import { WhetstoneError } from '../../trajectory/errors.js';
 import { startTraining } from '../../trainer/background/client.js';
 import { resumeChangesSchema, type ResumeChanges } from '../../trainer/run/resumeChanges.js';
+import { compareEvaluations } from '../../trainer/evaluation/compareEvaluations.js';
+import { comparisonLines } from '../comparisonLines.js';
 import { listRuns, openRun, type RunReader } from '../../trainer/run/runReader.js';
 import {
   algorithmSchema,
@@ -30,7 +32,7 @@ import {
   type AddCommand,
   type RepoOptions,
 } from '../options.js';
-import { percent, print, printJson, ProgressLine, table } from '../output.js';
+import { percent, print, printable, printJson, ProgressLine, table } from '../output.js';
 import path from 'node:path';
 
 type TrainOptions = RepoOptions &
@@ -245,6 +247,9 @@ export async function reportLines(run: RunReader): Promise<string[]> {
   });
   if (rows.length > 0)
     lines.push(table(['held-out tasks', 'success', '95 % interval', 'episodes', 'valid calls'], rows), '');
+  if (before?.outcomes && after?.outcomes) {
+    lines.push(...comparisonLines(compareEvaluations(before.outcomes, after.outcomes)).map(printable), '');
+  }
   if (steps.length > 0) {
     lines.push(
       table(

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { examineRun } from '../doctor/doctor.js';
 import { latestCheckpoint } from '../run/checkpoints.js';
 import { listRuns, openRun, type RunReader } from '../run/runReader.js';
+import type { ResumeChanges } from '../run/resumeChanges.js';
 import type { RunEvent } from '../run/runRecord.js';
 import { runConfigSchema } from '../run/runSchemas.js';
 import type { Settings } from '../run/settings.js';
@@ -47,7 +48,9 @@ afterEach(async () => {
 }, 60_000);
 afterAll(() => rmSync(world.root, { recursive: true, force: true }));
 
-async function start(more: { settings?: Settings; resume?: string; owner?: 'attached' | 'detached' } = {}) {
+async function start(
+  more: { settings?: Settings; resume?: string; changes?: ResumeChanges; owner?: 'attached' | 'detached' } = {},
+) {
   const { repoRoot, settings } = world;
   const from = more.resume ? (await openRun(world.stateFolder, more.resume).events()).length : 0;
   const handle = await startTraining({ repoRoot, settings, owner: 'attached', backgroundPath, ...more });
@@ -234,9 +237,13 @@ describe('a training in the background', () => {
     expect(await first.handle.exited).toMatchObject({ status: 'stopped' });
     expect((await latestCheckpoint(first.run.paths.checkpoints))?.state.step).toBeGreaterThanOrEqual(1);
     expect(readdirSync(path.join(world.stateFolder, 'worktrees'))).toEqual([]);
-    const { handle, run } = await start({ resume: first.handle.runId });
+    const { handle, run } = await start({ resume: first.handle.runId, changes: { checkpointEvery: 1 } });
     expect(await handle.exited).toMatchObject({ status: 'completed' });
     expect(await finalWeights(run)).toEqual(await finalWeights(undisturbed));
+    // What the resumed run does otherwise is in its record.
+    const changes = [{ setting: 'checkpointEvery', from: 2, to: 1 }];
+    expect(await run.events()).toContainEqual(expect.objectContaining({ type: 'changed', changes }));
+    expect((await run.config()).settings.checkpointEvery).toBe(1);
     await expect(start({ resume: handle.runId })).rejects.toMatchObject({ kind: 'bad-input' });
   }, 180_000);
 
