@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addClusterCommand } from './commands/cluster.js';
 import { addDevicesCommand } from './commands/devices.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEvaluateCommand } from './commands/evaluate.js';
@@ -39,6 +40,7 @@ for (const add of [
   addExportCommand,
   addImportCommands,
   addServeCommand,
+  addClusterCommand,
 ]) {
   add(program);
 }

@@ -26,11 +26,15 @@ describe.each(formats)('the export for %s', (format) => {
   });
 
   const python = pythonWith(packages[format]);
-  it.skipIf(python === null)('is taken by its neighbour', async () => {
-    const args = ['scripts/golden/check_exports.py', format, golden(format)];
-    const { stdout } = await promisify(execFile)(python!, args);
-    expect(JSON.parse(stdout)).toEqual(expected[format]);
-  });
+  it.skipIf(python === null)(
+    'is taken by its neighbour',
+    async () => {
+      const args = ['scripts/golden/check_exports.py', format, golden(format)];
+      const { stdout } = await promisify(execFile)(python!, args);
+      expect(JSON.parse(stdout)).toEqual(expected[format]);
+    },
+    300_000,
+  );
 });
 
 /** What each neighbour's own code reads out of the document. */
