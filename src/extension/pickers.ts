@@ -6,6 +6,7 @@ import { outcomeOf, shortTime } from './runs/runTreeItem.js';
 import type { RunOf } from './runs/runTree.js';
 import { kindOfTask, type KnownTask } from './tasks/taskTree.js';
 import type { TrajectoryAddress } from './trajectory/trajectoryAddress.js';
+import { t } from './translate.js';
 
 /** The one thing there is, or the user's choice; undefined where the user chose none. */
 async function pick<T>(
@@ -23,15 +24,18 @@ export async function pickRepository(store: RunStore): Promise<Repository | unde
   if ((await store.repositories()).length === 0) store.refresh();
   const repositories = await store.repositories();
   if (repositories.length === 0) {
-    throw badInput('No git repository in the opened folder.', 'Open the folder of a repository, or run `git init`.');
+    throw badInput(
+      t('No git repository in the opened folder.'),
+      t('Open the folder of a repository, or run `git init`.'),
+    );
   }
-  return pick('Repository', repositories, ({ name, root }) => ({ label: name, description: root }));
+  return pick(t('Repository'), repositories, ({ name, root }) => ({ label: name, description: root }));
 }
 
 /** Throws bad-input where there is no task. */
 export async function pickTask(tasks: readonly KnownTask[]): Promise<KnownTask | undefined> {
-  if (tasks.length === 0) throw badInput('No tasks have been made yet.', 'Run `Whetstone: Build Tasks`.');
-  return pick('Task', tasks, ({ task, repository }) => ({
+  if (tasks.length === 0) throw badInput(t('No tasks have been made yet.'), t('Run `Whetstone: Build Tasks`.'));
+  return pick(t('Task'), tasks, ({ task, repository }) => ({
     label: task.instance_id,
     description: `${kindOfTask(task)} · ${task.whetstone.split} · ${repository.name}`,
   }));
@@ -44,8 +48,8 @@ export async function pickRun(
   none: string,
 ): Promise<RunOf | undefined> {
   const runs = (await store.runs()).filter(fits);
-  if (runs.length === 0) throw badInput(none, 'Run `Whetstone: Train on This Repo`.');
-  return pick('Run', runs, ({ repository, summary }) => ({
+  if (runs.length === 0) throw badInput(none, t('Run `Whetstone: Train on This Repo`.'));
+  return pick(t('Run'), runs, ({ repository, summary }) => ({
     label: shortTime(summary.createdAt),
     description: `${summary.status} · ${repository.name}`,
     detail: summary.id,
@@ -53,7 +57,7 @@ export async function pickRun(
 }
 
 export async function pickTrajectory(store: RunStore): Promise<TrajectoryAddress | undefined> {
-  const run = await pickRun(store, () => true, 'There is no run yet.');
+  const run = await pickRun(store, () => true, t('There is no run yet.'));
   if (!run) return undefined;
   return pickTrajectoryOf(store, run.repository.stateFolder, run.summary.id);
 }
@@ -64,12 +68,12 @@ export async function pickTrajectoryOf(
   runId: string,
 ): Promise<TrajectoryAddress | undefined> {
   const headers = await (await store.reader(stateFolder, runId)).headers();
-  if (headers.length === 0) throw badInput('This run has no trajectory yet.', 'Wait for its first rollouts.');
-  const header = await pick('Trajectory', [...headers].reverse(), (candidate) => {
+  if (headers.length === 0) throw badInput(t('This run has no trajectory yet.'), t('Wait for its first rollouts.'));
+  const header = await pick(t('Trajectory'), [...headers].reverse(), (candidate) => {
     const { icon, word } = outcomeOf(candidate);
     return {
       label: `$(${icon}) ${candidate.taskId}`,
-      description: `${word} · ${candidate.reward === null ? 'no reward' : `reward ${candidate.reward.toFixed(2)}`}`,
+      description: `${word} · ${candidate.reward === null ? t('no reward') : t('reward {0}', candidate.reward.toFixed(2))}`,
       detail: candidate.id,
     };
   });
@@ -78,5 +82,5 @@ export async function pickTrajectoryOf(
 
 export async function pickTurn(count: number): Promise<number | undefined> {
   const turns = Array.from({ length: count }, (_, index) => index + 1);
-  return pick('Replay up to and with', turns, (turn) => ({ label: `Turn ${turn}` }));
+  return pick(t('Replay up to and with'), turns, (turn) => ({ label: t('Turn {0}', turn) }));
 }

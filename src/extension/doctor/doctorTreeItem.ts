@@ -4,6 +4,7 @@ import { finishedItem } from '../treeItems.js';
 import { countInWords, isCritical } from '../runs/foundFindings.js';
 import { shortTime } from '../runs/runTreeItem.js';
 import { evidenceAddress, type DoctorNode, type FindingNode } from './doctorTree.js';
+import { t } from '../translate.js';
 
 /** How a node shows: severity is told by icon and by word, never by colour alone. */
 export function doctorTreeItem(node: DoctorNode): vscode.TreeItem {
@@ -18,27 +19,27 @@ function describe(node: DoctorNode): vscode.TreeItem {
       const { Expanded, None } = vscode.TreeItemCollapsibleState;
       const item = new vscode.TreeItem(shortTime(summary.createdAt), healthy ? None : Expanded);
       item.iconPath = healthy ? new vscode.ThemeIcon('pass') : severityIcon(findings.some(isCritical));
-      item.description = `${healthy ? 'nothing found so far' : countInWords(findings)} · ${summary.status} · ${repository.name}`;
+      item.description = `${healthy ? t('nothing found so far') : countInWords(findings)} · ${summary.status} · ${repository.name}`;
       item.contextValue = 'examinedRun';
       return item;
     }
     case 'finding':
       return findingItem(node);
     case 'evidence': {
-      const item = leaf(`Seen first: ${node.text}`, 'search');
+      const item = leaf(t('Seen first: {0}', node.text), 'search');
       item.contextValue = 'evidence';
       if (evidenceAddress(node.parent)) {
-        item.command = { command: Command.OpenEvidence, title: 'Open Evidence', arguments: [node] };
+        item.command = { command: Command.OpenEvidence, title: t('Open Evidence'), arguments: [node] };
       }
       return item;
     }
     case 'cause':
-      return leaf(`Maybe: ${node.text}`, 'question');
+      return leaf(t('Maybe: {0}', node.text), 'question');
     case 'remedy': {
-      const item = leaf(`To do: ${node.text}`, 'lightbulb');
+      const item = leaf(t('To do: {0}', node.text), 'lightbulb');
       item.contextValue = node.settings.length > 0 ? 'remedy.settings' : 'remedy';
       if (node.settings.length > 0) {
-        item.command = { command: Command.OpenRemedySetting, title: 'Open Setting', arguments: [node] };
+        item.command = { command: Command.OpenRemedySetting, title: t('Open Setting'), arguments: [node] };
       }
       return item;
     }

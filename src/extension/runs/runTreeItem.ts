@@ -6,6 +6,7 @@ import { finishedItem } from '../treeItems.js';
 import { turnLabel } from '../trajectory/turns.js';
 import { countInWords } from './foundFindings.js';
 import { meanReward, runOf, type PhaseNode, type RunTreeNode, type TrajectoryNode } from './runTree.js';
+import { t } from '../translate.js';
 
 const runIcons: Readonly<Record<RunStatus, string>> = {
   running: 'sync~spin',
@@ -14,6 +15,15 @@ const runIcons: Readonly<Record<RunStatus, string>> = {
   stopped: 'debug-stop',
   failed: 'error',
   interrupted: 'debug-disconnect',
+};
+
+const statusWords: Readonly<Record<RunStatus, () => string>> = {
+  running: () => t('running'),
+  paused: () => t('paused'),
+  completed: () => t('completed'),
+  stopped: () => t('stopped'),
+  failed: () => t('failed'),
+  interrupted: () => t('interrupted'),
 };
 
 /** How a node shows: states are told by icon and by words, never by colour alone. */
@@ -26,10 +36,10 @@ function describe(node: RunTreeNode): vscode.TreeItem {
     case 'run': {
       const { status, step, steps, createdAt, id, message, folder } = node.summary;
       const item = parentItem(shortTime(createdAt), runIcons[status]);
-      const parts = [status, `step ${step} of ${steps}`, node.repository.name];
-      if (node.findings.length > 0) parts.push(`doctor: ${countInWords(node.findings)}`);
+      const parts = [statusWords[status](), t('step {0} of {1}', step, steps), node.repository.name];
+      if (node.findings.length > 0) parts.push(t('doctor: {0}', countInWords(node.findings)));
       item.description = parts.join(' · ');
-      item.tooltip = [`Run ${id} of ${new Date(createdAt).toLocaleString()}`, folder, message]
+      item.tooltip = [t('Run {0} of {1}', id, new Date(createdAt).toLocaleString()), folder, message]
         .filter(Boolean)
         .join('\n');
       item.contextValue = `run.${status}`;
@@ -40,7 +50,7 @@ function describe(node: RunTreeNode): vscode.TreeItem {
     case 'task': {
       const solved = node.headers.filter((header) => header.resolved).length;
       const item = parentItem(node.taskId, 'beaker');
-      item.description = `${solved} of ${node.headers.length} solved · ${rewardText(meanReward(node.headers))}`;
+      item.description = `${t('{0} of {1} solved', solved, node.headers.length)} · ${rewardText(meanReward(node.headers))}`;
       item.contextValue = 'task';
       return item;
     }
@@ -52,11 +62,11 @@ function describe(node: RunTreeNode): vscode.TreeItem {
       item.description = detail;
       item.iconPath = new vscode.ThemeIcon(node.turn.message.malformedCall ? 'warning' : 'comment');
       item.contextValue = 'turn';
-      item.command = { command: Command.OpenTrajectory, title: 'Open Trajectory', arguments: [node] };
+      item.command = { command: Command.OpenTrajectory, title: t('Open Trajectory'), arguments: [node] };
       return item;
     }
     case 'page': {
-      const item = parentItem(`${node.range[0]} to ${node.range[1]}`, 'list-unordered');
+      const item = parentItem(t('{0} to {1}', ...node.range), 'list-unordered');
       item.contextValue = 'page';
       return item;
     }
@@ -71,12 +81,19 @@ function phaseItem(node: PhaseNode): vscode.TreeItem {
   const { outcome, headers } = node;
   if (outcome?.type === 'evaluation') {
     const { rate, interval, n } = outcome.success;
-    item.description = `${percent(rate)} solved (${percent(interval[0])} to ${percent(interval[1])}) of ${n} · ${rewardText(outcome.meanReward)}`;
+    item.description = [
+      t('{0} solved ({1} to {2}) of {3}', percent(rate), percent(interval[0]), percent(interval[1]), n),
+      rewardText(outcome.meanReward),
+    ].join(' · ');
   } else {
     const solved = headers.filter((header) => header.resolved).length;
-    const soFar = live ? ' so far' : '';
+    const counts = [solved, headers.length] as const;
     const mark = doctorsMark(node, ({ evidence }) => node.phase === 'rollout' && evidence.step === node.step);
-    const parts = [rewardText(meanReward(headers)), `${solved} of ${headers.length} solved${soFar}`, mark];
+    const parts = [
+      rewardText(meanReward(headers)),
+      live ? t('{0} of {1} solved so far', ...counts) : t('{0} of {1} solved', ...counts),
+      mark,
+    ];
     item.description = parts.filter(Boolean).join(' · ');
   }
   return item;
@@ -85,44 +102,47 @@ function phaseItem(node: PhaseNode): vscode.TreeItem {
 /** Names what the doctor found here; empty where it found nothing. */
 function doctorsMark(node: RunTreeNode, isHere: (finding: Finding) => boolean): string {
   const modes = (runOf(node)?.findings ?? []).filter(isHere).map(({ mode }) => mode);
-  return modes.length === 0 ? '' : `doctor: ${modes.join(', ')}`;
+  return modes.length === 0 ? '' : t('doctor: {0}', modes.join(', '));
 }
 
 function phaseLabel({ phase, step, isFirstEvaluation }: PhaseNode): string {
-  if (phase === 'rollout') return `Step ${step}`;
-  if (phase === 'demonstration') return 'Demonstrations';
-  return isFirstEvaluation ? 'Evaluation before training' : `Evaluation after step ${step}`;
+  if (phase === 'rollout') return t('Step {0}', step);
+  if (phase === 'demonstration') return t('Demonstrations');
+  return isFirstEvaluation ? t('Evaluation before training') : t('Evaluation after step {0}', step);
 }
 
 function trajectoryItem(node: TrajectoryNode): vscode.TreeItem {
   const { header, advantage } = node;
   const { icon, word } = outcomeOf(header);
-  const item = parentItem(`${header.kind === 'rollout' ? 'Rollout' : 'Episode'} ${header.sample + 1}`, icon);
+  const item = parentItem(
+    header.kind === 'rollout' ? t('Rollout {0}', header.sample + 1) : t('Episode {0}', header.sample + 1),
+    icon,
+  );
   item.description = [
     word,
     rewardText(header.reward),
-    advantage === undefined ? '' : `advantage ${signed(advantage)}`,
-    `${header.turns} turns`,
+    advantage === undefined ? '' : t('advantage {0}', signed(advantage)),
+    t('{0} turns', header.turns),
     doctorsMark(node, ({ evidence }) => evidence.trajectoryId === header.id),
   ]
     .filter(Boolean)
     .join(' · ');
   item.tooltip = [
     header.id,
-    `Ended: ${header.stopReason}. Sandbox: ${header.sandbox}.`,
+    t('Ended: {0}. Sandbox: {1}.', header.stopReason, header.sandbox),
     header.infrastructureError ?? '',
   ]
     .filter(Boolean)
     .join('\n');
   item.contextValue = 'trajectory';
-  item.command = { command: Command.OpenTrajectory, title: 'Open Trajectory', arguments: [node] };
+  item.command = { command: Command.OpenTrajectory, title: t('Open Trajectory'), arguments: [node] };
   return item;
 }
 
 /** In words and as an icon: how a trajectory ended. */
 export function outcomeOf(header: TrajectoryHeader): { icon: string; word: string } {
-  if (header.infrastructureError !== null) return { icon: 'warning', word: 'machine error' };
-  return header.resolved ? { icon: 'pass', word: 'solved' } : { icon: 'error', word: 'failed' };
+  if (header.infrastructureError !== null) return { icon: 'warning', word: t('machine error') };
+  return header.resolved ? { icon: 'pass', word: t('solved') } : { icon: 'error', word: t('failed') };
 }
 
 /** Day and minute, without the year. */
@@ -139,4 +159,4 @@ function parentItem(label: string, icon: string): vscode.TreeItem {
 
 const percent = (share: number) => `${Math.round(share * 100)} %`;
 const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;
-const rewardText = (reward: number | null) => (reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`);
+const rewardText = (reward: number | null) => (reward === null ? t('no reward') : t('reward {0}', reward.toFixed(2)));

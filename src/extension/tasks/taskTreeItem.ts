@@ -9,6 +9,7 @@ import {
   type KnownTask,
   type TaskTreeNode,
 } from './taskTree.js';
+import { t } from '../translate.js';
 
 /** How a node of the view of tasks shows. */
 export function taskTreeItem(node: TaskTreeNode): vscode.TreeItem {
@@ -32,32 +33,37 @@ function describe(node: TaskTreeNode): vscode.TreeItem {
       return item;
     }
     case 'statement': {
-      const item = make('Statement', 'note');
+      const item = make(t('Statement'), 'note');
       item.description = node.parent.task.problem_statement.replace(/\s+/g, ' ').trim().slice(0, 200);
-      item.command = { command: Command.OpenStatement, title: 'Open Statement', arguments: [node.parent] };
+      item.command = { command: Command.OpenStatement, title: t('Open Statement'), arguments: [node.parent] };
       return item;
     }
     case 'patch': {
       const { task } = node.parent;
       const isOracle = node.which === 'oracle';
       const { added, removed, files } = sizeOfPatch(isOracle ? task.patch : task.whetstone.start_patch);
-      const label = isOracle ? 'Oracle' : task.whetstone.source === 'history' ? 'Tests of the commit' : 'Bug';
+      const label = isOracle ? t('Oracle') : task.whetstone.source === 'history' ? t('Tests of the commit') : t('Bug');
       const item = make(label, isOracle ? 'key' : 'diff');
-      item.description = `+${added} −${removed} in ${files} ${files === 1 ? 'file' : 'files'}`;
+      item.description =
+        files === 1 ? t('+{0} −{1} in 1 file', added, removed) : t('+{0} −{1} in {2} files', added, removed, files);
       const [command, title] = isOracle
-        ? [Command.OpenOracle, 'Open Oracle']
-        : [Command.OpenStartPatch, 'Open What Makes the Start Tree'];
+        ? [Command.OpenOracle, t('Open Oracle')]
+        : [Command.OpenStartPatch, t('Open What Makes the Start Tree')];
       item.command = { command, title, arguments: [node.parent] };
       return item;
     }
     case 'tests': {
       const count = node.parent.task[node.which].length;
       const item = make(node.which, node.which === 'FAIL_TO_PASS' ? 'error' : 'pass', count === 0 ? None : Collapsed);
-      item.description = count === 1 ? '1 test' : `${count} tests`;
+      item.description = count === 1 ? t('1 test') : t('{0} tests', count);
       return item;
     }
     case 'testPage':
-      return make(`${node.start + 1} to ${node.start + childrenOfTask(node).length}`, 'list-unordered', Collapsed);
+      return make(
+        t('{0} to {1}', node.start + 1, node.start + childrenOfTask(node).length),
+        'list-unordered',
+        Collapsed,
+      );
     case 'test': {
       const item = make(node.test.replace(/\s+/g, ' '), 'beaker');
       item.tooltip = node.test;
@@ -69,8 +75,8 @@ function describe(node: TaskTreeNode): vscode.TreeItem {
 
 const triedInWords = ({ record }: KnownTask) =>
   record.played === 0
-    ? 'not tried'
-    : `solved ${record.solved} of ${record.played} (${Math.round((100 * record.solved) / record.played)} %)`;
+    ? t('not tried')
+    : t('solved {0} of {1} ({2} %)', record.solved, record.played, Math.round((100 * record.solved) / record.played));
 
 function tooltipOf(known: KnownTask): string {
   const { task, record, repository } = known;
@@ -78,10 +84,10 @@ function tooltipOf(known: KnownTask): string {
   const sites = bugs ?? (site ? [site] : []);
   return [
     task.instance_id,
-    `Source: ${source}, kind: ${kindOfTask(task)}, split: ${split}, runner: ${runner}`,
-    `Difficulty: ${difficultyOf(record)}, ${triedInWords(known)}`,
+    t('Source: {0}, kind: {1}, split: {2}, runner: {3}', source, kindOfTask(task), split, runner),
+    t('Difficulty: {0}, {1}', difficultyOf(record), triedInWords(known)),
     `FAIL_TO_PASS: ${task.FAIL_TO_PASS.length}, PASS_TO_PASS: ${task.PASS_TO_PASS.length}`,
-    ...sites.map(({ file, line }) => `Bug: ${file}:${line}`),
-    `Repository: ${repository.name}`,
+    ...sites.map(({ file, line }) => t('Bug: {0}', `${file}:${line}`)),
+    t('Repository: {0}', repository.name),
   ].join('\n');
 }

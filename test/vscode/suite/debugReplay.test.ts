@@ -14,7 +14,7 @@ describe('A replay as a debug session', () => {
   const broken = 'export const sum = (a, b) => a - b;\n';
 
   before(async () => {
-    run = await RecordedRun.create(repoRoot(), 'run-5', 1);
+    run = await RecordedRun.create(repoRoot(), 'run-8', 1);
     const { id } = run.rollout(1, 'sum-adds__comparison-flip__sum.js_4', 0, mending);
     uri = trajectoryUri({ stateFolder: run.stateFolder, runId: run.config.runId, trajectoryId: id });
     await run.end('completed');
