@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { advantageEstimatorNames } from './algorithm/advantageEstimators.js';
+import { advantageEstimatorNames, isTurnEstimator } from './algorithm/advantageEstimators.js';
 import { groupAdvantages } from './algorithm/advantages.js';
 import { drGrpoAdvantages } from './algorithm/drGrpo.js';
 import { klEstimators } from './algorithm/kl.js';
@@ -91,7 +91,8 @@ describe('a step of learning holds rewards against', () => {
     'nothing in a group that is equal beside one that is not: %s',
     async (advantage) => {
       const learner = steady();
-      const settings = settingsOf({ advantage, klPlace: 'reward' }, { klCoefficient: 1 });
+      const klPlace = isTurnEstimator(advantage) ? 'loss' : 'reward';
+      const settings = settingsOf({ advantage, klPlace }, { klCoefficient: 1 });
       const mixed = [[rollout(0, 2, 0.3), rollout(1, 3, 0.3)], ...pair()];
       const { advantages, learned } = await learnStep(learner, reference(), mixed, settings, 1);
       expect(advantages[0]).toEqual([0, 0]);
