@@ -14,9 +14,21 @@ export function freshAdamWState(parameters: ReadonlyMap<string, Float32Array>): 
 
 /** The Euclidean norm of all gradients together, summed in double precision. */
 export function globalNorm(gradients: ReadonlyMap<string, Float32Array>): number {
-  let sum = 0;
-  for (const values of gradients.values()) for (let i = 0; i < values.length; i++) sum += values[i] * values[i];
-  return Math.sqrt(sum);
+  let total = 0;
+  for (const values of gradients.values()) {
+    // Four sums, since each addition waits for the one before it.
+    const whole = values.length - (values.length % 4);
+    let [a, b, c, d] = [0, 0, 0, 0];
+    for (let i = 0; i < whole; i += 4) {
+      a += values[i] * values[i];
+      b += values[i + 1] * values[i + 1];
+      c += values[i + 2] * values[i + 2];
+      d += values[i + 3] * values[i + 3];
+    }
+    for (let i = whole; i < values.length; i++) a += values[i] * values[i];
+    total += a + b + c + d;
+  }
+  return Math.sqrt(total);
 }
 
 /**
@@ -33,8 +45,10 @@ export function adamWStep(
 ): void {
   const { learningRate, beta1, beta2, epsilon, weightDecay, maxGradientNorm } = options;
   state.step++;
-  const stepSize = learningRate / (1 - beta1 ** state.step);
+  // m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), with the corrections outside of the loop: one division a number.
   const secondCorrection = Math.sqrt(1 - beta2 ** state.step);
+  const stepSize = (learningRate * secondCorrection) / (1 - beta1 ** state.step);
+  const floor = epsilon * secondCorrection;
   const scale = maxGradientNorm > 0 ? Math.min(1, maxGradientNorm / (gradientNorm + 1e-6)) : 1;
   for (const [name, values] of parameters) {
     const gradient = gradients.get(name)!;
@@ -47,7 +61,7 @@ export function adamWStep(
       const v = beta2 * second[i] + (1 - beta2) * g * g;
       first[i] = m;
       second[i] = v;
-      values[i] = values[i] * keep - (stepSize * m) / (Math.sqrt(v) / secondCorrection + epsilon);
+      values[i] = values[i] * keep - (stepSize * m) / (Math.sqrt(v) + floor);
     }
   }
 }
