@@ -53,6 +53,7 @@ const pages = {
   entryPoints: {
     dashboard: 'src/extension/dashboard/page/dashboard.ts',
     reward: 'src/extension/reward/page/reward.ts',
+    tree: 'src/extension/tree/page/tree.ts',
   },
   outdir: 'dist/pages',
 };

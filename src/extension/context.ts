@@ -13,6 +13,8 @@ import { RunStore } from './runs/runStore.js';
 import { RunsTree } from './runs/runsView.js';
 import { TaskDocuments } from './tasks/taskDocuments.js';
 import { TasksTree } from './tasks/tasksView.js';
+import { TouchedLines } from './tree/touchedLinesView.js';
+import { TreePictures } from './tree/treePictures.js';
 import { isAlive, Trainings } from './training/trainings.js';
 import { TokenDecorations } from './trajectory/tokenDecorations.js';
 import { TokenStatus } from './trajectory/tokenStatus.js';
@@ -30,6 +32,8 @@ export interface Context {
   readonly taskDocuments: TaskDocuments;
   readonly dashboard: Dashboard;
   readonly rewards: RewardDebugger;
+  readonly pictures: TreePictures;
+  readonly touchedLines: TouchedLines;
   readonly trainings: Trainings;
   readonly trajectories: TrajectoryDocuments;
   readonly decorations: TokenDecorations;
@@ -53,6 +57,10 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
   const replaySessions = lifetime.add(new ReplaySessions(store, trajectories, cli));
   const taskDocuments = lifetime.add(new TaskDocuments(store));
   const extensionUri = vscode.Uri.file(extensionPath);
+  const rewards = lifetime.add(
+    new RewardDebugger({ store, trajectories, taskDocuments, lifetime, log, cli }, extensionUri),
+  );
+  const touchedLines = lifetime.add(new TouchedLines(store, taskDocuments));
   return {
     lifetime,
     log,
@@ -62,7 +70,9 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
     tasks: lifetime.add(new TasksTree(store)),
     taskDocuments,
     dashboard: lifetime.add(new Dashboard({ store, trajectories, log }, extensionUri)),
-    rewards: lifetime.add(new RewardDebugger({ store, trajectories, taskDocuments, lifetime, log, cli }, extensionUri)),
+    rewards,
+    pictures: lifetime.add(new TreePictures({ store, trajectories, rewards, log }, touchedLines, extensionUri)),
+    touchedLines,
     trainings: lifetime.add(new Trainings(store, log)),
     trajectories,
     decorations: lifetime.add(new TokenDecorations(trajectories)),

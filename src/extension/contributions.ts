@@ -7,6 +7,9 @@ export const ViewCommand = {
   OpenRemedySetting: 'whetstone.openRemedySetting',
   ShowDashboard: 'whetstone.showDashboard',
   ShowReward: 'whetstone.showReward',
+  ShowTree: 'whetstone.showTree',
+  ShowTouchedLines: 'whetstone.showTouchedLines',
+  HideTouchedLines: 'whetstone.hideTouchedLines',
   BuildTasks: 'whetstone.buildTasks',
   OpenStatement: 'whetstone.openStatement',
   OpenOracle: 'whetstone.openOracle',
@@ -58,6 +61,8 @@ export const ContextKey = {
   Resumable: 'whetstone.resumable',
   HasRuns: 'whetstone.hasRuns',
   HasTasks: 'whetstone.hasTasks',
+  /** Lines that rollouts touched are marked in the source. */
+  TouchedLines: 'whetstone.touchedLines',
   /** The view of tasks does not show all of them. */
   TasksFiltered: 'whetstone.tasksFiltered',
   /** The active editor shows a trajectory. */
@@ -86,7 +91,11 @@ export const Scheme = {
 } as const;
 
 /** Kinds of webview panels. */
-export const PanelType = { Dashboard: 'whetstone.dashboard', Reward: 'whetstone.reward' } as const;
+export const PanelType = {
+  Dashboard: 'whetstone.dashboard',
+  Reward: 'whetstone.reward',
+  Tree: 'whetstone.tree',
+} as const;
 export type PanelType = (typeof PanelType)[keyof typeof PanelType];
 
 export const Colour = {

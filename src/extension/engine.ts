@@ -4,7 +4,7 @@
  * all that activation needs, so it is only ever imported dynamically.
  */
 export { openRepository } from '../env/repo/repository.js';
-export { changesOfPatch, changesOfTask } from '../env/tasks/taskChanges.js';
+export { changesOfPatch, changesOfTask, startFile } from '../env/tasks/taskChanges.js';
 export { readTasks } from '../env/tasks/taskStore.js';
 export { connectToRun, startTraining } from '../trainer/background/client.js';
 export { cleanUpAfterKilled } from '../trainer/background/processRecord.js';
@@ -19,3 +19,4 @@ export { importedRunSchema } from './importedRun.js';
 export { runReplay } from './replay/replayProcess.js';
 export { openSteppedReplay } from './replay/steppedReplay.js';
 export { builtSchema, verificationSchema } from './tasks/taskOutputs.js';
+export { mapLines, touchedLines } from './tree/touchedLines.js';

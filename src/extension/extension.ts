@@ -17,6 +17,8 @@ export type Api = Pick<
   | 'taskDocuments'
   | 'dashboard'
   | 'rewards'
+  | 'pictures'
+  | 'touchedLines'
   | 'trainings'
   | 'trajectories'
   | 'decorations'

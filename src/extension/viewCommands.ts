@@ -10,6 +10,7 @@ import { pickRepository, pickRun, pickTask, pickTrajectory } from './pickers.js'
 import { revealTrajectory } from './revealTrajectory.js';
 import { runOf, type RunOf, type RunTreeNode } from './runs/runTree.js';
 import type { KnownTask, TaskTreeNode } from './tasks/taskTree.js';
+import { groupOfTask, type GroupAddress } from './tree/groups.js';
 import { buildTasks, verifyTask } from './tasks/verify.js';
 
 /** What a view's command may be called with: a node of one of the views, the document of a trajectory, or nothing. */
@@ -22,6 +23,10 @@ export const viewCommands: Readonly<Record<ViewCommand, (context: Context, targe
   'whetstone.openRemedySetting': openRemedySetting,
   'whetstone.showDashboard': ({ dashboard }, target) => dashboard.show(runOfTarget(target)),
   'whetstone.showReward': showReward,
+  'whetstone.showTree': (context, target) => withGroup(context, target, (group) => context.pictures.show(group)),
+  'whetstone.showTouchedLines': (context, target) =>
+    withGroup(context, target, (group) => context.touchedLines.show(group)),
+  'whetstone.hideTouchedLines': ({ touchedLines }) => touchedLines.hide(),
   'whetstone.buildTasks': build,
   'whetstone.openStatement': (context, target) =>
     withTask(context, target, ({ repository, task }) =>
@@ -54,6 +59,20 @@ async function openRemedySetting(_: Context, target: Target): Promise<void> {
   const settings = target && 'kind' in target && target.kind === 'remedy' ? target.settings : [];
   const query = settings.map((name) => `@id:${settingsSection}.${name}`).join(' ');
   await vscode.commands.executeCommand('workbench.action.openSettings', query || settingsSection);
+}
+
+/** Works with the group of a node, of the trajectory in the active editor, or of one that the user picks. */
+async function withGroup({ store }: Context, target: Target, work: (group: GroupAddress) => unknown): Promise<void> {
+  if (target && 'kind' in target && target.kind === 'task') {
+    const group = groupOfTask(target);
+    if (group) await work(group);
+    return;
+  }
+  const address = addressOf(trajectoryTarget(target)) ?? (await pickTrajectory(store));
+  if (!address) return;
+  const { stateFolder, runId, trajectoryId } = address;
+  const { kind, step, taskId } = await (await store.reader(stateFolder, runId)).trajectory(trajectoryId);
+  await work({ stateFolder, runId, kind, step, taskId });
 }
 
 async function showReward({ store, rewards }: Context, target: Target): Promise<void> {

@@ -21,9 +21,18 @@ export function changesOfTask(repository: Repository, task: Task, which: TaskPat
 
 /** What a unified diff against the task's start tree changes. Throws like `changesOfTask`. */
 export async function changesOfPatch(repository: Repository, task: Task, patch: string): Promise<FileChange[]> {
+  return apply(patch, await readerOfStart(repository, task), task);
+}
+
+/** A file of the tree that the task starts from; null where there is none. */
+export async function startFile(repository: Repository, task: Task, path: string): Promise<string | null> {
+  return (await readerOfStart(repository, task))(path);
+}
+
+async function readerOfStart(repository: Repository, task: Task): Promise<Reader> {
   const base = readerOfTree(repository, task.whetstone.base_tree);
   const start = new Map((await apply(task.whetstone.start_patch, base, task)).map(({ path, after }) => [path, after]));
-  return apply(patch, async (path) => (start.has(path) ? start.get(path)! : base(path)), task);
+  return async (path) => (start.has(path) ? start.get(path)! : base(path));
 }
 
 function readerOfTree(repository: Repository, tree: string): Reader {

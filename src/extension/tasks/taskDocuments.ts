@@ -83,6 +83,16 @@ export class TaskDocuments implements vscode.TextDocumentContentProvider, vscode
     return task;
   }
 
+  /** Text of a file in the tree that a task starts from; empty where there is none. */
+  async startFile(
+    { root, runId, taskId }: Pick<SideAddress, 'root' | 'runId' | 'taskId'>,
+    file: string,
+  ): Promise<string> {
+    const { openRepository, startFile } = await import('../engine.js');
+    const [repository, task] = await Promise.all([openRepository(root), this.task({ root, runId, taskId })]);
+    return (await startFile(repository, task, file)) ?? '';
+  }
+
   dispose(): void {
     this.lifetime.dispose();
   }

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
+import type { Message } from '../../../src/trajectory/message.js';
 import { writeTasks } from '../../../src/env/tasks/taskStore.js';
-import { hostileText, RecordedRun } from '../fixtures/recordedRun.js';
+import { assistant, hostileText, RecordedRun } from '../fixtures/recordedRun.js';
 import { taskOf } from '../fixtures/workspace.js';
 import type { Scenario } from './playScenario.js';
 
@@ -111,7 +113,50 @@ const steps: Scenario['steps'] = [
       await workbench.screenshot('reward-compare-dark');
     },
   ],
+  [
+    'a picture of a group draws what its rollouts share once, and leads to the trajectory and to the source',
+    async ({ workbench, run }) => {
+      await workbench.command('View: Close All Editors');
+      const look = turn('Let me look.', 'open', { path: 'sum.js' }, hostileText);
+      const edit = (text: string) => turn(text, 'edit', { path: 'sum.js' }, 'edited');
+      const submit = turn('Done.', 'submit', {}, 'Submitted.');
+      const group = [
+        [look, edit('A plus is wanted.'), submit],
+        [look, edit('A star is wanted.'), submit],
+        [look, submit],
+        [turn('I run the tests.', 'run_tests', {}, '1 failed'), submit],
+      ].map((turns, sample) => run.rollout(32, taskId, sample, turns.flat()));
+      const trajectoryIds = group.map(({ id }) => id);
+      run.measure(32, metricsOf(32, 0), [{ taskId, trajectoryIds, advantages: [1.5, -0.2, -0.4, -0.9] }]);
+      await workbench.unfold('running · step');
+      await workbench.unfold('Step 32');
+      await workbench.row(`${taskId}1 of 4 solved`).hover();
+      await workbench.row(`${taskId}1 of 4 solved`).locator('[aria-label="Show Rollouts as a Tree"]').click();
+      const page = workbench.webview();
+      const nodes = page.locator('.node');
+      await nodes.first().waitFor();
+      assert.equal(await nodes.count(), 22);
+      await nodes.first().focus();
+      for (const key of ['ArrowRight', 'ArrowRight', 'ArrowRight']) await workbench.page.keyboard.press(key);
+      await page.locator('.details h2', { hasText: 'observation: open' }).waitFor();
+      await workbench.screenshotThemes('picture');
+      await page.locator('button', { hasText: 'Mark Touched Lines' }).click();
+      await workbench.waitFor(touched);
+      await page.locator('.node.selected').press('Enter');
+      await workbench.page.locator('.view-line', { hasText: 'turn 1 · observation' }).first().waitFor();
+      await workbench.screenshot('picture-and-source-dark');
+    },
+  ],
 ];
+
+/** Evaluated in the page; the text of a decoration is no part of the document. */
+const touched =
+  "[...document.querySelectorAll('.view-line span')].some((span) => getComputedStyle(span, '::after').content.includes('touched by 4 rollouts, mean advantage'))";
+
+/** A call of a tool and its answer. */
+function turn(text: string, tool: string, parameters: Readonly<Record<string, string>>, answer: string): Message[] {
+  return [assistant(text, tool, parameters), { role: 'tool', toolCallId: `call-${tool}`, name: tool, content: answer }];
+}
 
 /** Figures that look like those of a training. */
 function metricsOf(step: number, shift: number): Record<string, number> {

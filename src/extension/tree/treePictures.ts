@@ -1,0 +1,77 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { badInput } from '../../trajectory/errors.js';
+import type { Context } from '../context.js';
+import { Command, PanelType } from '../contributions.js';
+import { Panels } from '../pages/panels.js';
+import { revealTrajectory } from '../revealTrajectory.js';
+import { trajectoryUri } from '../trajectory/trajectoryDocuments.js';
+import { groupOfKey, keyOfGroup, readGroup, type GroupAddress } from './groups.js';
+import { groupTree } from './groupTree.js';
+import type { TouchedLines } from './touchedLinesView.js';
+import type { FromTree, ToTree } from './treeMessages.js';
+
+/** Pictures of groups: what their rollouts share drawn once, one panel a group. */
+export class TreePictures implements vscode.Disposable {
+  private readonly panels: Panels<ToTree, FromTree>;
+
+  constructor(
+    private readonly context: Pick<Context, 'store' | 'trajectories' | 'rewards' | 'log'>,
+    private readonly touchedLines: TouchedLines,
+    extensionUri: vscode.Uri,
+  ) {
+    const titleOf = (key: string) => `Rollouts of ${groupOfKey(key).taskId}`;
+    const receive = (key: string, message: FromTree) => this.answer(key, message);
+    this.panels = new Panels({ type: PanelType.Tree, page: 'tree', titleOf, receive }, extensionUri, context.log);
+  }
+
+  show(group: GroupAddress): void {
+    this.panels.show(keyOfGroup(group));
+  }
+
+  dispose(): void {
+    this.panels.dispose();
+  }
+
+  private async answer(key: string, message: FromTree): Promise<void> {
+    const group = groupOfKey(key);
+    const { stateFolder, runId } = group;
+    const { trajectories, rewards } = this.context;
+    switch (message.type) {
+      case 'ready':
+        return this.send(key, group);
+      case 'open': {
+        const address = { stateFolder, runId, trajectoryId: message.trajectoryId };
+        const place = { message: message.message };
+        return revealTrajectory(trajectories, address, place, { viewColumn: vscode.ViewColumn.Beside });
+      }
+      case 'explain':
+        return rewards.show({ stateFolder, runId, trajectoryId: message.trajectoryId });
+      case 'replay': {
+        const uri = trajectoryUri({ stateFolder, runId, trajectoryId: message.trajectoryId });
+        await vscode.commands.executeCommand(Command.Replay, uri);
+        return;
+      }
+      case 'openFile':
+        return openFile(path.dirname(stateFolder), message.file);
+      case 'touchedLines':
+        return this.touchedLines.show(group);
+    }
+  }
+
+  private async send(key: string, group: GroupAddress): Promise<void> {
+    const { rollouts, leftOut } = await readGroup(this.context.store, group);
+    const title = `${group.taskId} · ${group.kind} of step ${group.step}`;
+    this.panels.post(key, { type: 'tree', key, title, nodes: groupTree(rollouts), leftOut });
+  }
+}
+
+/** Opens a file that a policy named; one outside of the repository is refused. */
+async function openFile(root: string, file: string): Promise<void> {
+  const target = path.resolve(root, file);
+  const relative = path.relative(root, target);
+  if (relative.startsWith('..') || path.isAbsolute(relative)) {
+    throw badInput(`${JSON.stringify(file)} lies outside of the repository.`, '');
+  }
+  await vscode.window.showTextDocument(vscode.Uri.file(target), { viewColumn: vscode.ViewColumn.Beside });
+}
