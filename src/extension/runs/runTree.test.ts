@@ -28,6 +28,7 @@ function header(kind: TrajectoryHeader['kind'], step: number, taskId: string, sa
     resolved: sample > 0,
     stopReason: 'submitted',
     turns: 1,
+    tools: ['open'],
     infrastructureError: null,
     sandbox: 'bubblewrap',
   };

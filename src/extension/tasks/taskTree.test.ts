@@ -42,6 +42,7 @@ const header = (taskId: string, rest: Partial<TrajectoryHeader>): TrajectoryHead
   resolved: false,
   stopReason: 'submitted',
   turns: 1,
+  tools: [],
   infrastructureError: null,
   sandbox: '',
   ...rest,

@@ -15,8 +15,10 @@ export class JsonLinesWriter<T> {
     return new JsonLinesWriter(AppendFile.open(file, endOfLastLine, write));
   }
 
-  append(value: T): void {
-    this.target.append(Buffer.from(`${JSON.stringify(value)}\n`));
+  /** Returns where the line lies in the file, in bytes without the newline. */
+  append(value: T): { offset: number; length: number } {
+    const line = Buffer.from(`${JSON.stringify(value)}\n`);
+    return { offset: this.target.append(line), length: line.length - 1 };
   }
 
   close(): void {
@@ -53,6 +55,11 @@ export class JsonLinesReader<T> {
     readonly file: string,
     private readonly parse: (value: unknown) => T,
   ) {}
+
+  /** Leaves out what comes before an offset; to be called before the first `read`. */
+  skipTo(offset: number): void {
+    this.offset = offset;
+  }
 
   /** New whole lines; a torn last line is left for later, a missing file has none. Throws bad-input on a broken line. */
   read(): Promise<ReadLine<T>[]> {

@@ -8,6 +8,7 @@ export interface RunPaths {
   readonly tasks: string;
   readonly events: string;
   readonly trajectories: string;
+  readonly headers: string;
   readonly tokens: string;
   readonly learned: string;
   readonly learnedTokens: string;
@@ -24,6 +25,7 @@ export function runPaths(folder: string): RunPaths {
     tasks: at('tasks.json'),
     events: at('events.jsonl'),
     trajectories: at('trajectories.jsonl'),
+    headers: at('headers.jsonl'),
     tokens: at('tokens.bin'),
     learned: at('learned.jsonl'),
     learnedTokens: at('learned.bin'),

@@ -6,6 +6,7 @@ import { taskSchema } from '../../env/tasks/taskSchema.js';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
+import { readHeaderIndex, type IndexedHeader } from './headerIndex.js';
 import { JsonLinesReader } from './jsonLines.js';
 import { problemOf } from './problemOf.js';
 import { runPaths, runsFolder, type RunPaths } from './runDirectory.js';
@@ -59,7 +60,8 @@ export class RunReader {
   private readonly trajectoryLines: JsonLinesReader<TrajectoryHeader>;
   private readonly learnedLines: JsonLinesReader<LearnedLine>;
   private readonly seenEvents: RunEvent[] = [];
-  private readonly index = new Map<string, { header: TrajectoryHeader; offset: number; length: number }>();
+  private readonly index = new Map<string, IndexedHeader>();
+  private indexed?: Promise<void>;
   private readonly learnedIndex = new Map<string, LearnedLine>();
 
   constructor(
@@ -143,9 +145,17 @@ export class RunReader {
   }
 
   private async readHeaders(): Promise<void> {
+    this.indexed ??= this.readIndex();
+    await this.indexed;
     for (const { value, offset, length } of await this.trajectoryLines.read()) {
       this.index.set(value.id, { header: value, offset, length });
     }
+  }
+
+  private async readIndex(): Promise<void> {
+    const { entries, end } = await readHeaderIndex(this.paths);
+    for (const entry of entries) this.index.set(entry.header.id, entry);
+    this.trajectoryLines.skipTo(end);
   }
 
   /** What the learner found out about a trajectory; null where it has not learned from it. */

@@ -5,6 +5,7 @@
  *   tasks.json           Task[], copied when the tasks are settled
  *   events.jsonl         RunEvent, append-only; a torn last line is ignored
  *   trajectories.jsonl   one TrajectoryLine a trajectory, append-only
+ *   headers.jsonl        one TrajectoryHeader a trajectory and where its line lies: an index that lists read, no part of the truth
  *   tokens.bin           blocks of ids, mask, log-probs, entropies, addressed by TrajectoryLine
  *   learned.jsonl/.bin   what the learner found out about each trajectory (LearnedTokens)
  *   checkpoints/step-000010/   step 0 where there was a warm start; it and the last of each stage are the next one's reference. Hugging Face layout, optimizer.safetensors, state.json; made by rename, so whole or absent
@@ -160,6 +161,8 @@ export interface TrajectoryHeader {
   readonly resolved: boolean;
   readonly stopReason: string;
   readonly turns: number;
+  /** Names of the tools that were called. */
+  readonly tools: readonly string[];
   readonly infrastructureError: string | null;
   readonly sandbox: string;
 }

@@ -1,11 +1,12 @@
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import type { WriteBytes } from './appendFile.js';
+import type { IndexedHeader } from './headerIndex.js';
 import { JsonLinesWriter } from './jsonLines.js';
 import type { RunPaths } from './runDirectory.js';
 import type { RunEvent } from './runRecord.js';
 import type { LearnedLine } from './runSchemas.js';
 import { TokenFile } from './tokenFile.js';
-import { storeTrajectory, type TrajectoryLine } from './trajectoryLine.js';
+import { headerOf, storeTrajectory, type TrajectoryLine } from './trajectoryLine.js';
 
 type WithoutTime<E> = E extends unknown ? Omit<E, 'at'> : never;
 
@@ -13,6 +14,7 @@ type WithoutTime<E> = E extends unknown ? Omit<E, 'at'> : never;
 export class RunWriter {
   private readonly events: JsonLinesWriter<RunEvent>;
   private readonly trajectories: JsonLinesWriter<TrajectoryLine>;
+  private readonly headers: JsonLinesWriter<IndexedHeader>;
   private readonly tokens: TokenFile;
   private readonly learnedLines: JsonLinesWriter<LearnedLine>;
   private readonly learnedTokens: TokenFile;
@@ -25,6 +27,7 @@ export class RunWriter {
   ) {
     this.events = JsonLinesWriter.open(paths.events, write);
     this.trajectories = JsonLinesWriter.open(paths.trajectories, write);
+    this.headers = JsonLinesWriter.open(paths.headers, write);
     this.tokens = TokenFile.open(paths.tokens, write);
     this.learnedLines = JsonLinesWriter.open(paths.learned, write);
     this.learnedTokens = TokenFile.open(paths.learnedTokens, write);
@@ -36,7 +39,8 @@ export class RunWriter {
   }
 
   trajectory(trajectory: Trajectory): void {
-    this.trajectories.append(storeTrajectory(trajectory, this.tokens));
+    const line = storeTrajectory(trajectory, this.tokens);
+    this.headers.append({ header: headerOf(line), ...this.trajectories.append(line) });
     this.onChanged();
   }
 
@@ -48,7 +52,8 @@ export class RunWriter {
   }
 
   close(): void {
-    for (const file of [this.events, this.trajectories, this.tokens, this.learnedLines, this.learnedTokens]) {
+    const lines = [this.events, this.trajectories, this.headers, this.learnedLines];
+    for (const file of [...lines, this.tokens, this.learnedTokens]) {
       file.close();
     }
   }

@@ -128,6 +128,7 @@ export function headerOf(trajectory: TrajectoryLine | Trajectory): TrajectoryHea
     resolved: grade?.resolved ?? false,
     stopReason,
     turns: statistics.turns,
+    tools: Object.keys(statistics.toolCalls),
     infrastructureError,
     sandbox,
   };
