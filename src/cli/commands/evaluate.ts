@@ -4,7 +4,7 @@ import path from 'node:path';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { readTasks } from '../../env/tasks/taskStore.js';
 import { badInput } from '../../trajectory/errors.js';
-import type { TaskSplit } from '../../trajectory/task.js';
+import type { Task, TaskSplit } from '../../trajectory/task.js';
 import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
 import { compareEvaluations } from '../../trainer/evaluation/compareEvaluations.js';
 import { loadPolicy } from '../../trainer/loadPolicy.js';
@@ -90,7 +90,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   // An adapter that is only played becomes part of its model.
   const lora = { rank: 0 };
   const settings = await loadSettings(repoRoot, { model, sandbox, device, seed, evaluationSamples: samples, lora });
-  const tasks = await readTasks(stateFolder);
+  const tasks = await tasksToPlay(stateFolder, options.run);
   const total = evaluationTasks(tasks, options.split, settings).length * settings.evaluationSamples;
   if (total === 0) throw badInput(`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
   const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
@@ -163,6 +163,12 @@ function evaluationLines(
       Object.entries(metrics).map(([name, value]) => [name, String(Number(value.toPrecision(3)))]),
     ),
   ];
+}
+
+/** The tasks that a run was split by: those of the repository may have been built anew, with what it learned from held out. */
+async function tasksToPlay(stateFolder: string, run: string | undefined): Promise<readonly Task[]> {
+  const own = run === undefined ? [] : await openRun(stateFolder, run.split(':')[0]).tasks();
+  return own.length > 0 ? own : readTasks(stateFolder);
 }
 
 /** A model as --model names it, or the checkpoint of a run. */
