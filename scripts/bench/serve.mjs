@@ -1,20 +1,21 @@
 /**
  * Plays episodes against a running `whetstone serve --openenv`: node scripts/bench/serve.mjs URL SESSIONS SECONDS [TOKEN]
  *
- * Each session plays one episode after the other: open, run_tests, submit, so that each step meets the sandbox and each episode is
- * graded. Prints one line of JSON; the seconds of a step are those that the client waits.
+ * Each session plays one episode after the other: a command that changes a file, the tests, submit. So each step meets the
+ * sandbox, and each episode is graded by its tests. Prints one line of JSON; the seconds are those that the client waits.
  */
+import { performance } from 'node:perf_hooks';
 import { WebSocket } from 'ws';
 
 const [url, sessions, seconds, token] = process.argv.slice(2);
 const headers = token ? { authorization: `Bearer ${token}` } : {};
 const deadline = Date.now() + 1000 * Number(seconds);
-const waits = { reset: [], open: [], run_tests: [], submit: [] };
+const waits = { reset: [], run_command: [], run_tests: [], submit: [] };
 let episodes = 0;
 let errors = 0;
 
 async function memory() {
-  const text = await (await fetch(`${url}/metrics`, { headers })).text();
+  const text = await (await globalThis.fetch(`${url}/metrics`, { headers })).text();
   return Math.round(Number(/^whetstone_resident_memory_bytes (\d+)/m.exec(text)[1]) / 1e6);
 }
 
@@ -33,7 +34,7 @@ async function session() {
     ask(name, { type: 'step', data: { tool_calls: [{ name, arguments: values }], content: '' } });
   while (Date.now() < deadline) {
     await ask('reset', { type: 'reset', data: {} });
-    await call('open', { path: '.' });
+    await call('run_command', { command: 'echo >> README.md' });
     await call('run_tests', {});
     const { data } = await call('submit', {});
     if (data.done) episodes += 1;
