@@ -2,13 +2,17 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import path from 'node:path';
 import { findRepositoryRoot } from '../env/repo/findRepository.js';
 import { sandboxChoices, sandboxChoiceSchema } from '../env/sandbox/sandboxChoice.js';
+import { modelPlace } from '../trainer/model/hub/modelName.js';
 import type { Settings } from '../trainer/run/settings.js';
 
 /** `--repo PATH`, on every command that reads runs or tasks. */
 export const repoOption = () =>
   new Option('--repo <path>', 'the repository').argParser(filled).default('.', 'the current folder');
 export const modelOption = () =>
-  new Option('--model <folder>', 'the policy: `embedded`, or a folder in Hugging Face layout').argParser(filled);
+  new Option(
+    '--model <model>',
+    'the policy: `embedded`, a folder in Hugging Face layout, a GGUF file, or a name on the hub (owner/name[@revision])',
+  ).argParser(filled);
 export const deviceOption = () =>
   new Option('--device <device>', 'where the policy computes').choices(['auto', 'cpu', 'webgpu']);
 export const seedOption = () =>
@@ -40,7 +44,7 @@ export async function locateState(options: RepoOptions): Promise<{ repoRoot: str
 
 /** What `--model` names, from the current folder on; undefined where it was not given. */
 export function modelPath(model: string | undefined): string | undefined {
-  return model === undefined || model === 'embedded' ? model : path.resolve(model);
+  return model === undefined ? model : modelPlace(model, process.cwd());
 }
 
 /** An empty path would mean the current folder, where a shell's variable was not set. */

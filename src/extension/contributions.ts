@@ -74,6 +74,7 @@ export type ContextKey = (typeof ContextKey)[keyof typeof ContextKey];
 export const settingNames = [
   'model',
   'device',
+  'hubEndpoint',
   'sandbox',
   'steps',
   'groupSize',

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { badInput } from '../trajectory/errors.js';
 import { loadAdapter, saveAdapter } from './model/adapterFiles.js';
 import { loadParameters, saveCheckpoint } from './model/checkpoint.js';
@@ -6,6 +5,7 @@ import { branchedLearner } from './model/branchedLearner.js';
 import { chooseDevice } from './model/devices.js';
 import { createGenerator } from './model/generator.js';
 import { createLearner, type WeightFiles } from './model/learner.js';
+import { modelPlace } from './model/hub/modelName.js';
 import { loadModel, merged, type LoadedModel } from './model/loadModel.js';
 import { copyAdapter, freshAdapter, sameAdapterConfig, type Adapter } from './model/lora.js';
 import type { Generator, Learner } from './model/policy.js';
@@ -18,6 +18,8 @@ export interface Policy {
   readonly learner: Learner;
   readonly generator: Generator;
   readonly codec: TextCodec;
+  /** The setting `model`, a model of the hub with its commit. */
+  readonly model: string;
   /** A second learner that keeps the starting weights: the reference of the KL term. Its caller disposes of it. */
   openReference(): Promise<Learner>;
   dispose(): Promise<void>;
@@ -25,7 +27,15 @@ export interface Policy {
 
 type PolicySettings = Pick<
   Settings,
-  'model' | 'device' | 'deterministic' | 'concurrency' | 'lora' | 'seed' | 'activationMemory' | 'toolFormat'
+  | 'model'
+  | 'device'
+  | 'deterministic'
+  | 'concurrency'
+  | 'lora'
+  | 'seed'
+  | 'activationMemory'
+  | 'toolFormat'
+  | 'hubEndpoint'
 >;
 
 /** Tokens of an episode, whatever more a model could hold: caches and activations grow with them. */
@@ -36,8 +46,9 @@ const longestContext = 8192;
  * that is what is trained and kept: a fresh one, or the one that `model` names. Throws bad-input.
  */
 export async function loadPolicy(settings: PolicySettings, repoRoot: string): Promise<Policy> {
-  const model = settings.model === 'embedded' ? settings.model : path.resolve(repoRoot, settings.model);
-  const loaded = await loadModel(model);
+  const model = modelPlace(settings.model, repoRoot);
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const loaded = await loadModel(model, { endpoint: settings.hubEndpoint, say });
   const adapter = settings.lora.rank === 0 ? null : adapterToTrain(loaded, settings);
   const { config, parameters, codec: ownCodec, folder } = adapter ? loaded.checkpoint : merged(loaded);
   const codec = settings.toolFormat === 'auto' ? ownCodec : ownCodec.withToolFormat(settings.toolFormat);
@@ -68,12 +79,13 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string): Pr
     learner,
     generator,
     codec,
+    model: loaded.name === model ? settings.model : loaded.name,
     // The model under an adapter does not change, so the reference shares it.
     openReference: async () =>
       branchedLearner(
         start
           ? await createLearner({ ...options, parameters, adapter: copyAdapter(start) })
-          : await createLearner({ ...options, parameters: merged(await loadModel(model)).parameters }),
+          : await createLearner({ ...options, parameters: merged(await loadModel(loaded.name)).parameters }),
       ),
     async dispose() {
       await generator.dispose();

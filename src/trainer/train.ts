@@ -64,7 +64,7 @@ export async function openTraining(options: TrainingOptions): Promise<Training> 
     cleanups.push(() => policy.dispose());
     const reference = needsReference(settings) ? await policy.openReference() : null;
     cleanups.push(() => reference?.dispose());
-    const config = earlier ?? newConfig(runId, environment, settings);
+    const config = earlier ?? newConfig(runId, environment, { ...settings, model: policy.model });
     if (earlier === null) await createRun(environment.stateFolder, config);
     const reader = openRun(environment.stateFolder, runId);
     const writer = new RunWriter(reader.paths, options.onChanged);

@@ -6,6 +6,9 @@ import { z } from 'zod';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import { HuggingFaceCodec } from '../text/huggingFaceCodec.js';
 import { modelConfigJson, parseModelConfig } from './config.js';
+import { fetchModel, type HubOptions } from './hub/fetchModel.js';
+import type { FetchedModel } from './hub/hubCache.js';
+import { parseHubModel } from './hub/modelName.js';
 import { type LlamaConfig, parameterShapes } from './llamaConfig.js';
 import { configFile, jsonOf, type ModelSource } from './modelSource.js';
 import { openModelSource } from './openModelSource.js';
@@ -19,6 +22,8 @@ export interface Checkpoint {
   /** By Hugging Face's names, in the order of `parameterShapes`. */
   readonly parameters: Map<string, Float32Array>;
   readonly codec: HuggingFaceCodec;
+  /** As it was asked for, a model of the hub with its commit. */
+  readonly name: string;
   /** Where it came from: a folder, or a GGUF file. */
   readonly folder: string;
   /** config.json as it stands in the folder, or as a GGUF file's metadata say it. */
@@ -38,13 +43,23 @@ export function embeddedModelFolder(): string {
   }
 }
 
-/** Loads a model: `embedded`, a folder, or a GGUF file. Throws `bad-input`, one clear line, where something is wrong. */
-export async function loadCheckpoint(model: string): Promise<Checkpoint> {
-  const source = await openModelSource(model === 'embedded' ? embeddedModelFolder() : resolve(model));
+/**
+ * Loads a model: `embedded`, a folder, a GGUF file, or what a name means on the hub where there is no such path. Throws one
+ * clear line where something is wrong.
+ */
+export async function loadCheckpoint(model: string, hub: HubOptions = {}): Promise<Checkpoint> {
+  const { place, name } = await findOnDisk(model, hub);
+  const source = await openModelSource(place);
   const rawConfig = jsonOf(source, configFile);
   const config = parseModelConfig(rawConfig, join(source.path, configFile));
   const codec = loadCodec(source, rawConfig, config);
-  return { config, parameters: await source.readParameters(config), codec, folder: source.path, rawConfig };
+  return { config, parameters: await source.readParameters(config), codec, name, folder: place, rawConfig };
+}
+
+async function findOnDisk(model: string, hub: HubOptions): Promise<FetchedModel> {
+  if (model === 'embedded') return { place: embeddedModelFolder(), name: model };
+  const named = parseHubModel(model);
+  return named !== null && !existsSync(model) ? fetchModel(named, hub) : { place: resolve(model), name: model };
 }
 
 /**

@@ -14,7 +14,7 @@ export interface ModelSource {
 
 export const configFile = 'config.json';
 
-export const modelRemedy = 'Give `embedded`, a folder in Hugging Face layout, or a GGUF file.';
+export const modelRemedy = 'Give `embedded`, a folder in Hugging Face layout, a GGUF file, or a name on the hub.';
 
 /** A file of a source as JSON; throws where it is missing. */
 export function jsonOf({ path, files }: ModelSource, name: string): Record<string, unknown> {

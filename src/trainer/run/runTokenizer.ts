@@ -23,7 +23,8 @@ export async function loadRunTokenizer(
   const holdsTokenizer = (candidate: string) => existsSync(path.join(candidate, 'tokenizer.json'));
   // The tokenizer's code is only read in once a trajectory is opened.
   const { ByteLevelTokenizer } = await import('../text/byteLevelTokenizer.js');
-  const folder = ownFolders.find(holdsTokenizer) ?? (settings.model === 'embedded' ? embeddedModel() : settings.model);
+  const ownModel = async () => (settings.model === 'embedded' ? embeddedModel() : placeOnDisk(settings.model));
+  const folder = ownFolders.find(holdsTokenizer) ?? (await ownModel());
   if (isFile(folder)) {
     const { jsonOf } = await import('../model/modelSource.js');
     const { openModelSource } = await import('../model/openModelSource.js');
@@ -38,6 +39,15 @@ export async function loadRunTokenizer(
   }
   const file = path.join(folder, 'tokenizer.json');
   return new ByteLevelTokenizer(await readJson(file), await readConfig(folder), file);
+}
+
+/** A model of the hub lies in its cache. */
+async function placeOnDisk(model: string): Promise<string> {
+  const { parseHubModel } = await import('../model/hub/modelName.js');
+  const named = existsSync(model) ? null : parseHubModel(model);
+  if (named === null) return model;
+  const { cachedModel } = await import('../model/hub/hubCache.js');
+  return (await cachedModel(named))?.place ?? model;
 }
 
 /** A GGUF file holds its tokenizer. */

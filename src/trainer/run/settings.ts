@@ -95,8 +95,16 @@ export const settingsSchema = z.strictObject({
     .string()
     .min(1)
     .default('embedded')
-    .describe('The policy: `embedded`, or a folder in Hugging Face layout (relative to the repository).'),
+    .describe(
+      'The policy: `embedded`, a folder in Hugging Face layout or a GGUF file (relative to the repository), or a name on the hub: `owner/name`, `owner/name@revision`, `owner/name:file.gguf`.',
+    ),
   device: z.enum(['auto', 'cpu', 'webgpu']).default('auto').describe('Where the policy computes.'),
+  hubEndpoint: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'The hub that named models come from, e.g. a mirror; HF_ENDPOINT goes first. It is never given your token.',
+    ),
   sandbox: sandboxChoiceSchema
     .default('auto')
     .describe("What confines the policy's commands; `unconfined` is for code that you trust."),
