@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process';
+import { readdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { installedRunner } from '../../../test/runners/install.js';
-import { TemporaryFolders, type Files } from '../fixtureRepository.testing.js';
-import { runCommand, summary } from './commandRun.testing.js';
+import { TemporaryFolders, writeFiles, type Files } from '../fixtureRepository.testing.js';
+import { runCommand, runIn, summary } from './commandRun.testing.js';
 import { Pytest } from './pytest.js';
 
+const run = promisify(execFile);
 const temporary = new TemporaryFolders();
 afterAll(() => temporary.remove());
 
@@ -86,6 +90,39 @@ describe.each([
     const run = await runCommand(temporary, fixture, (tree) => new Pytest(program).detect(tree));
     expect(summary(run)).toEqual(expected(between));
   });
+
+  it(
+    'takes what is installed in a virtual environment of the tree for no code of the tree',
+    { timeout: 300_000 },
+    async () => {
+      const tree = await temporary.folder('with .venv');
+      await writeFiles(tree, {
+        'clock.py': 'def now(): return 0\n',
+        'test_clock.py': lines(
+          'import sys, frozen',
+          'from clock import now',
+          'def test_frozen():',
+          '    frozen.freeze(sys.modules[__name__])',
+          '    assert now() == 1',
+          'def test_after(): assert now() == 1',
+        ),
+      });
+      const environment = path.join(tree, '.venv');
+      const program = path.join(environment, 'bin', 'python');
+      await run(await python(), ['-m', 'venv', '--without-pip', '--clear', environment]);
+      const packagesOf = async (asked: string) =>
+        (await run(asked, ['-c', "import sysconfig; print(sysconfig.get_path('purelib'))"])).stdout.trim();
+      const [installed, own] = [await packagesOf(await python()), await packagesOf(program)];
+      for (const entry of await readdir(installed)) {
+        await symlink(path.join(installed, entry), path.join(own, entry)).catch(() => undefined);
+      }
+      // As tools that stop the clock do.
+      await writeFiles(own, { 'frozen.py': 'def one(): return 1\ndef freeze(module): module.now = one\n' });
+      const [detected] = await new Pytest(program).detect(tree);
+      const found = await runIn(temporary, tree, { ...detected, testFiles: ['test_clock.py'] });
+      expect(summary(found)).toEqual(['passed test_clock.py > test_frozen', 'passed test_clock.py > test_after']);
+    },
+  );
 
   const small = (inTest: string, inSource = '') => ({
     'source.py': `import os, signal, sys\n${inSource}\n`,

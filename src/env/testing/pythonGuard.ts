@@ -3,8 +3,8 @@ import { keyVariable } from './resultsProof.js';
 /**
  * Python source that the launchers share: `guard(tree)` gives
  * - `take_key()`: the key's bytes, its file and variable gone; None where there is none;
- * - `outsider(value)`: is this function, class or method made by code of the tree (a `conftest.py` aside), or by none that
- *   lies in a file? `of_tree(code)`: the same of a code object.
+ * - `outsider(value)`: is this function, class or method made by code of the tree (a `conftest.py` and what is installed in it
+ *   aside), or by none that lies in a file? `of_tree(code)`: the same of a code object.
  * - `watch(packages)`: a function that tells whether such code has replaced functions or classes of these packages
  *   since;
  * - `refuse`: an audit hook against looking for the key in memory, and against tracing the tests.
@@ -17,9 +17,12 @@ import builtins
 __builtins__ = dict(vars(builtins))
 
 def guard(tree):
-    import builtins, os, sys, types
+    import builtins, os, sys, sysconfig, types
     modules, absolute, basename, exists, separator = sys.modules, os.path.abspath, os.path.basename, os.path.exists, os.sep
     namespace = type.__dict__['__dict__'].__get__
+    # A virtual environment in the tree holds what was installed: it is mounted over whatever a patch puts there.
+    places = [sysconfig.get_path('purelib'), sysconfig.get_path('platlib')] + ([sys.prefix] if sys.prefix != tree else [])
+    installed = tuple(absolute(place) + separator for place in places)
 
     def take_key():
         name = os.environ.pop('${keyVariable}', '')
@@ -42,7 +45,9 @@ def guard(tree):
 
     def of_tree(code):
         name = absolute(str.__add__('', code.co_filename))
-        return basename(name) != 'conftest.py' and (name.startswith(tree + separator) or not exists(name))
+        if basename(name) == 'conftest.py' or name.startswith(installed):
+            return False
+        return name.startswith(tree + separator) or not exists(name)
 
     def owned(packages):
         names = [name for name in modules if any((name + '.').startswith(package + '.') for package in packages)]
