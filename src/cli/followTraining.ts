@@ -29,7 +29,7 @@ export function describeEvent(event: RunEvent): string | null {
     case 'step': {
       const { reward, success, kl, step_time: seconds } = event.metrics;
       const parts = [
-        `reward ${reward?.toFixed(3)}`,
+        reward === undefined ? '' : `reward ${reward.toFixed(3)}`,
         success === undefined ? '' : `success ${percent(success)}`,
         kl === undefined ? '' : `kl ${kl.toFixed(4)}`,
         event.method === undefined || event.method === 'policy-gradient' ? '' : event.method,

@@ -83,10 +83,12 @@ export async function preferenceStep(
   }
   return {
     metrics: {
-      ...rolloutMetrics(
-        groups.flat(),
-        playable.map((group) => groupAdvantages(group)),
-      ),
+      // What was recorded before says nothing about the policy of this step.
+      ...(!stage.recorded &&
+        rolloutMetrics(
+          groups.flat(),
+          playable.map((group) => groupAdvantages(group)),
+        )),
       'preference/pairs': pairs.length,
       ...(first && pairMetrics(first.gradient, first.scored, pairs)),
       ...(updates.length > 0 && {

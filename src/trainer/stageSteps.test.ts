@@ -136,6 +136,14 @@ describe('a step of preference learning', () => {
     expect(metrics).toMatchObject({ 'updates/made': 0, 'preference/pairs': 0 });
   });
 
+  it('tells rewards of what it plays, and none of what was recorded before', async () => {
+    const metricsOf = async (recorded: boolean) =>
+      (await preferenceStep(learner(), null, groups(), stage('orpo', { recorded }), settings, 1)).metrics;
+    expect(await metricsOf(false)).toMatchObject({ reward: 0.5, 'updates/made': 1 });
+    expect(await metricsOf(true)).toMatchObject({ 'updates/made': 1 });
+    expect(Object.keys(await metricsOf(true))).not.toContain('reward');
+  });
+
   it('moves on in a second epoch against the same reference', async () => {
     const one = new ScriptedLearner((name, _, updates) => -1 + (name === 0 ? updates : -updates));
     await preferenceStep(one, reference(), groups(), stage('dpo', { epochs: 2 }), settings, 1);

@@ -195,7 +195,7 @@ export class TrainingRun {
     const { metrics, advantages, learned } = await this.learn(step, stage, groups, again);
     this.policy.generator.invalidate();
     this.step = step;
-    this.lastReward = metrics.reward;
+    this.lastReward = metrics.reward ?? null;
     for (const tokens of learned) this.writer.learned(tokens);
     const trajectories = isPlayed(stage) ? groups.flatMap((group) => group.trajectories) : [];
     const tokensBefore = history.find((event) => event.step === step - 1)?.metrics.num_tokens ?? 0;

@@ -256,9 +256,9 @@ export async function reportLines(run: RunReader): Promise<string[]> {
         ['step', 'mean reward', 'success', 'equal groups'],
         steps.map(({ step, metrics }) => [
           String(step),
-          (metrics.reward ?? 0).toFixed(3),
-          percent(metrics.success ?? 0),
-          percent(metrics.frac_reward_zero_std ?? 0),
+          metrics.reward === undefined ? '-' : metrics.reward.toFixed(3),
+          metrics.success === undefined ? '-' : percent(metrics.success),
+          metrics.frac_reward_zero_std === undefined ? '-' : percent(metrics.frac_reward_zero_std),
         ]),
       ),
       '',
