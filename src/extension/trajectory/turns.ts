@@ -10,8 +10,12 @@ export interface Turn {
   readonly observations: readonly ToolMessage[];
 }
 
-/** The nodes from the root to the last leaf, in order. */
+/**
+ * The nodes from the root to the last leaf, in order. Where the policy was shown its history anew on the way, all nodes: they
+ * lie in the order they were played, and what came before is not to be lost.
+ */
 export function pathOfNodes(trajectory: Trajectory): readonly TrajectoryNode[] {
+  if (trajectory.nodes.some(({ branch }) => branch !== undefined)) return trajectory.nodes;
   const path: TrajectoryNode[] = [];
   let at: number | null = trajectory.nodes.length - 1;
   while (at !== null && at >= 0) {
