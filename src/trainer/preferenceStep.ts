@@ -37,8 +37,8 @@ interface PreferenceGradient {
 }
 
 /**
- * One step of an offline loss on the groups: pairs of a better and a worse trajectory of the same task (KTO: all trajectories
- * of tasks that have such a pair, the solved ones as the good). Groups of equal rewards, compared exactly, have no
+ * One step of an offline loss on the groups: pairs of a better and a worse trajectory of the same task (KTO: the trajectories
+ * of such pairs by themselves, those that are better than another as the good). Groups of equal rewards, compared exactly, have no
  * pair and no gradient; without any pair nothing is updated and the weights stay bit for bit. One update an epoch.
  * @param reference the weights that the stage began with; not looked at by ORPO and SimPO
  */

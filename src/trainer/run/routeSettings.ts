@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** What a stage's own learning rate stands in for. */
 const learningRate = z.number().nonnegative().optional().describe('Learning rate of the stage; absent: the run’s.');
 const steps = z.int().positive().describe('Steps of the stage.');
 const epochs = z.int().positive().default(1).describe('Updates over what one step has to learn from.');
