@@ -83,26 +83,20 @@ async function importRunCommand(files: string[], options: RepoOptions & { model?
 async function importTasksCommand(paths: string[], options: SandboxOptions, signal: AbortSignal): Promise<void> {
   const { repoRoot, stateFolder } = await locateState(options);
   const repository = await openRepository(repoRoot);
-  const own: Task[] = [];
-  const foreign: ForeignTask[] = [];
-  for (const given of paths) {
-    const found = await tasksAt(given, repository, signal);
-    own.push(...found.own);
-    foreign.push(...found.foreign);
-  }
+  const candidates: (ForeignTask | Task)[] = [];
+  for (const given of paths) candidates.push(...(await tasksAt(given, repository, signal)));
   const settings = await loadSettings(repoRoot, { sandbox: options.sandbox });
   const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
   const progress = new ProgressLine();
   try {
-    const { tasks, refused } = await importTasks(environment, foreign, {
+    const { tasks, refused } = await importTasks(environment, candidates, {
       timeoutMs: 1000 * settings.testSeconds,
       signal,
-      onProgress: (done, message) => progress.update(`${done} of ${foreign.length} tasks tried. ${message}`),
+      onProgress: (done, message) => progress.update(`${done} of ${candidates.length} tasks tried. ${message}`),
     });
     progress.clear();
-    const all = await storedWith([...own, ...tasks], stateFolder);
-    if (own.length + tasks.length > 0) await store(all, stateFolder);
-    const kept = [...own, ...tasks].map(({ instance_id }) => instance_id);
+    if (tasks.length > 0) await store(await storedWith(tasks, stateFolder), stateFolder);
+    const kept = tasks.map(({ instance_id }) => instance_id);
     if (options.json) printJson({ kept, refused });
     else {
       print(`${kept.length} of ${kept.length + refused.length} tasks are kept. See \`whetstone tasks list\`.`);
@@ -123,13 +117,12 @@ async function tasksAt(
   given: string,
   repository: Repository,
   signal: AbortSignal,
-): Promise<{ own: readonly Task[]; foreign: readonly ForeignTask[] }> {
-  const nothing = { own: [], foreign: [] };
+): Promise<readonly (ForeignTask | Task)[]> {
   if (!(await isFolder(given))) {
     const sibling = path.join(path.dirname(given), 'repository.git');
     if (existsSync(sibling)) await takeObjects(repository, path.resolve(sibling), signal);
     const text = (await readBounded(given)).toString('utf8');
-    return { ...nothing, foreign: readForeignTasks(text, path.basename(given)) };
+    return readForeignTasks(text, path.basename(given));
   }
   const at = (...names: string[]) => path.join(given, ...names);
   if (existsSync(at('tasks.jsonl'))) return tasksAt(at('tasks.jsonl'), repository, signal);
@@ -141,17 +134,17 @@ async function tasksAt(
         'Name a file of rows or a task of Harbor.',
       );
     }
-    const found = [];
-    for (const name of names.sort()) found.push(await tasksAt(at(name), repository, signal));
-    return { own: found.flatMap(({ own }) => own), foreign: found.flatMap(({ foreign }) => foreign) };
+    const found: (ForeignTask | Task)[] = [];
+    for (const name of names.sort()) found.push(...(await tasksAt(at(name), repository, signal)));
+    return found;
   }
   if (existsSync(at('tests', 'state'))) {
     await takeObjects(repository, path.resolve(at('tests', 'task.bundle')), signal);
-    return { ...nothing, own: await readTasks(at('tests', 'state')) };
+    return readTasks(at('tests', 'state'));
   }
   if (existsSync(at('tests', 'config.json'))) {
     const text = (await readBounded(at('tests', 'config.json'))).toString('utf8');
-    return { ...nothing, foreign: readForeignTasks(text, `${path.basename(given)}/tests/config.json`) };
+    return readForeignTasks(text, `${path.basename(given)}/tests/config.json`);
   }
   throw badInput(
     `${given}: this task of Harbor says only how to run its tests in its own container, not which tests they are.`,

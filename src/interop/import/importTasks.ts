@@ -20,25 +20,30 @@ export interface ImportTasksOptions {
 }
 
 /**
- * Tasks of SWE-bench or SWE-smith for this repository. Each is tried before it is kept: the FAIL_TO_PASS tests fail in its start
- * tree and the PASS_TO_PASS tests pass, and with the oracle all of them pass.
+ * Tasks of SWE-bench or SWE-smith, or ones that Whetstone exported, for this repository. Each is tried before it is kept: the
+ * FAIL_TO_PASS tests fail in its start tree and the PASS_TO_PASS tests pass, and with the oracle all of them pass.
  */
 export async function importTasks(
   environment: RepositoryEnvironment,
-  foreign: readonly ForeignTask[],
+  candidates: readonly (ForeignTask | Task)[],
   options: ImportTasksOptions,
 ): Promise<ImportedTasks> {
   const kept: Task[] = [];
   const refused: { instanceId: string; reason: string }[] = [];
-  for (const [index, one] of foreign.entries()) {
-    options.onProgress(index, one.instanceId);
+  const exported = new Set<Task>();
+  for (const [index, one] of candidates.entries()) {
+    const instanceId = isOwn(one) ? one.instance_id : one.instanceId;
+    options.onProgress(index, instanceId);
     const outcome = await tryTask(environment, one, options);
-    if (typeof outcome === 'string') refused.push({ instanceId: one.instanceId, reason: outcome });
+    if (typeof outcome === 'string') refused.push({ instanceId, reason: outcome });
     else kept.push(outcome);
+    if (isOwn(one)) exported.add(one);
   }
   const items = kept.map((task) => ({ files: filesOf(task.patch), scope: task.instance_id }));
   const { splits } = kept.length < 2 ? { splits: kept.map(() => 'train' as const) } : splitTasks(items, 1);
   const tasks = kept.flatMap((task, index): Task[] => {
+    // A task of ours brings its side with it.
+    if (exported.has(task)) return [task];
     const split = splits[index];
     if (split !== null) return [{ ...task, whetstone: { ...task.whetstone, split } }];
     refused.push({ instanceId: task.instance_id, reason: 'it changes files of both train and held-out tasks' });
@@ -47,14 +52,16 @@ export async function importTasks(
   return { tasks, refused };
 }
 
+const isOwn = (one: ForeignTask | Task): one is Task => 'whetstone' in one;
+
 /** The task, or why it is none here. */
 async function tryTask(
   environment: RepositoryEnvironment,
-  foreign: ForeignTask,
+  candidate: ForeignTask | Task,
   { signal, timeoutMs }: ImportTasksOptions,
 ): Promise<Task | string> {
   try {
-    const task = await toTask(environment, foreign);
+    const task = isOwn(candidate) ? candidate : await toTask(environment, candidate);
     if (typeof task === 'string') return task;
     const workspace = await environment.openWorkspace(task);
     try {

@@ -25,6 +25,8 @@ interface Play {
 /** One client's plays, one after the other, each in its own worktree. Its calls must not overlap. */
 export class Session {
   private play: Play | null = null;
+  /** What is being done for the client right now. */
+  private running: Promise<unknown> = Promise.resolve();
   private readonly ending = new AbortController();
 
   constructor(
@@ -36,7 +38,38 @@ export class Session {
   }
 
   /** Starts a fresh episode; the one before it is thrown away. */
-  async reset(reset: Reset): Promise<Observation> {
+  reset(reset: Reset): Promise<Observation> {
+    return this.track(this.start(reset));
+  }
+
+  /** Plays one turn. The last one is answered with the grade, which is the reward. */
+  step(action: Action): Promise<Observation> {
+    return this.track(this.playTurn(action));
+  }
+
+  state(): State {
+    const { play } = this;
+    return {
+      episode_id: play?.id ?? null,
+      step_count: play?.steps ?? 0,
+      task_id: play?.task.instance_id ?? null,
+      done: play?.done ?? false,
+    };
+  }
+
+  /** Stops what is being played, and deletes its worktree once nothing runs in it. Safe to call twice. */
+  async dispose(): Promise<void> {
+    this.ending.abort();
+    await this.running.catch(() => undefined);
+    await this.endPlay();
+  }
+
+  private track<T>(work: Promise<T>): Promise<T> {
+    this.running = work;
+    return work;
+  }
+
+  private async start(reset: Reset): Promise<Observation> {
     const task = this.options.chooseTask(reset);
     await this.endPlay();
     const episode = await this.arena.startEpisode(task);
@@ -50,8 +83,7 @@ export class Session {
     return answer(task, prompt, { tools: tools.map((tool) => ({ ...tool })) });
   }
 
-  /** Plays one turn. The last one is answered with the grade, which is the reward. */
-  async step(action: Action): Promise<Observation> {
+  private async playTurn(action: Action): Promise<Observation> {
     const { play } = this;
     if (play === null) throw new ProtocolError('EXECUTION_ERROR', 'There is no episode yet: send a reset first.');
     if (play.done) throw new ProtocolError('EXECUTION_ERROR', 'The episode is over: send a reset.');
@@ -63,22 +95,6 @@ export class Session {
     if (stopReason === null) return answer(play.task, observations, {});
     const grade = await this.grade(play);
     return answer(play.task, observations, { stopReason, grade });
-  }
-
-  state(): State {
-    const { play } = this;
-    return {
-      episode_id: play?.id ?? null,
-      step_count: play?.steps ?? 0,
-      task_id: play?.task.instance_id ?? null,
-      done: play?.done ?? false,
-    };
-  }
-
-  /** Stops what is being played, and deletes its worktree. Safe to call twice. */
-  async dispose(): Promise<void> {
-    this.ending.abort();
-    await this.endPlay();
   }
 
   private async grade(play: Play): Promise<Grade> {

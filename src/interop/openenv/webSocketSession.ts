@@ -43,6 +43,8 @@ export async function serveConnection(
   let waiting = 0;
   let work: Promise<void> = Promise.resolve();
   const idle = setTimeout(() => {
+    // What a step takes is no idleness of the client.
+    if (waiting > 0) return void idle.refresh();
     const error = new ProtocolError('SESSION_ERROR', `No message came for ${limits.idleMs / 1000} seconds.`);
     void send(socket, errorFrame(error, counters), limits)
       .catch(() => undefined)
@@ -58,7 +60,6 @@ export async function serveConnection(
       if (socket.readyState !== socket.OPEN) return;
       const frame = await answerTo(isBinary ? null : String(data as Buffer), session, counters);
       waiting -= 1;
-      // What a step takes is no idleness of the client.
       idle.refresh();
       if (frame === null) return end(1000, 'closed');
       // A client that does not read its answer in time is cut off.
