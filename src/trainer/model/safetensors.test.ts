@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { WhetstoneError } from '../../trajectory/errors.js';
 import { narrowToBfloat16, narrowToFloat16, widenBfloat16, widenFloat16 } from './halfFloats.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors.js';
 
@@ -109,6 +110,29 @@ describe('a damaged file is refused in one line', () => {
     await writeRaw(header, dataBytes);
     await rejects(pattern);
   });
+  test('a name or a shape of a megabyte is told in short', async () => {
+    const entry = { dtype: 'F32', shape: [...Array<number>(100_000).fill(1), 2], data_offsets: [0, 4] };
+    await writeRaw({ ['long\n'.repeat(200_000)]: entry }, 4);
+    const failure: unknown = await readSafetensors(path).catch((error: unknown) => error);
+    expect((failure as WhetstoneError).line.length).toBeLessThan(400);
+  });
+
+  test('whatever bytes of it are changed, it is read or refused', async () => {
+    await writeSafetensors(path, new Map([['a', { shape: [2, 2], data: Float32Array.of(1, 2, 3, 4) }]]));
+    const whole = await readFile(path);
+    const place = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 4 }), fc.nat(whole.length), async (places, cut) => {
+        const bytes = Buffer.from(whole);
+        for (const { at, byte } of places) bytes[at] = byte;
+        await writeFile(path, cut % 3 === 0 ? bytes.subarray(0, cut) : bytes);
+        const result = await readSafetensors(path).catch((error: unknown) => error);
+        if (result instanceof Error) expect(result, String(result.stack)).toBeInstanceOf(WhetstoneError);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
   test('tensors that overlap', async () => {
     const entry = (begin: number) => ({ dtype: 'F32', shape: [2], data_offsets: [begin, begin + 8] });
     await writeRaw({ a: entry(0), b: entry(4) }, 12);

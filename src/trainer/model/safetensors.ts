@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import { narrowToBfloat16, narrowToFloat16, widenBfloat16, widenFloat16 } from './halfFloats.js';
+import { quoted } from './quoted.js';
 
 export type StoredDtype = 'F32' | 'F16' | 'BF16';
 
@@ -53,7 +54,7 @@ export async function readSafetensors(path: string): Promise<Map<string, StoredT
     const tensors = new Map<string, StoredTensor>();
     for (const [name, entry] of header.tensors) {
       if (!isReadable(entry.dtype))
-        throw unreadable(path, `tensor '${name}' is ${entry.dtype}; only F32, F16 and BF16 are read`);
+        throw unreadable(path, `tensor ${quoted(name)} is ${entry.dtype}; only F32, F16 and BF16 are read`);
       const bytes = await readBytes(file, entry.begin, entry.end - entry.begin, path);
       tensors.set(name, { dtype: entry.dtype, shape: entry.shape, data: toFloat32(bytes, entry.dtype) });
     }
@@ -125,15 +126,16 @@ function parseJsonObject(bytes: Buffer, path: string): Record<string, unknown> {
 
 function checkEntry(name: string, value: unknown, dataStart: number, fileBytes: number, path: string): TensorEntry {
   const parsed = entrySchema.safeParse(value);
-  if (!parsed.success) throw unreadable(path, `the entry of tensor '${name}' is malformed`);
+  if (!parsed.success) throw unreadable(path, `the entry of tensor ${quoted(name)} is malformed`);
   const { dtype, shape, data_offsets: offsets } = parsed.data;
   const width = bytesPerElement[dtype];
-  if (width === undefined) throw unreadable(path, `tensor '${name}' has the unknown dtype '${dtype}'`);
+  if (width === undefined) throw unreadable(path, `tensor ${quoted(name)} has the unknown dtype ${quoted(dtype)}`);
   const [begin, end] = [dataStart + offsets[0], dataStart + offsets[1]];
   const wanted = elementCount(shape) * width;
   if (end - begin !== wanted)
-    throw unreadable(path, `tensor '${name}' [${shape.join(', ')}] needs ${wanted} bytes and has ${end - begin}`);
-  if (end > fileBytes) throw unreadable(path, `it is truncated: tensor '${name}' ends at byte ${end} of ${fileBytes}`);
+    throw unreadable(path, `tensor ${quoted(name)} ${showShape(shape)} needs ${wanted} bytes and has ${end - begin}`);
+  if (end > fileBytes)
+    throw unreadable(path, `it is truncated: tensor ${quoted(name)} ends at byte ${end} of ${fileBytes}`);
   return { dtype, shape, begin, end };
 }
 
@@ -143,7 +145,10 @@ function checkLayout(tensors: ReadonlyMap<string, TensorEntry>, dataStart: numbe
   const ordered = [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end);
   for (const [name, { begin, end }] of ordered) {
     if (begin !== position)
-      throw unreadable(path, `tensor '${name}' ${begin < position ? 'overlaps the one before it' : 'leaves a hole'}`);
+      throw unreadable(
+        path,
+        `tensor ${quoted(name)} ${begin < position ? 'overlaps the one before it' : 'leaves a hole'}`,
+      );
     position = end;
   }
   if (position !== fileBytes) throw unreadable(path, `${fileBytes - position} bytes belong to no tensor`);
@@ -164,6 +169,10 @@ function fromFloat32(data: Float32Array, dtype: StoredDtype): Uint8Array {
   const values = dtype === 'F32' ? data : dtype === 'F16' ? narrowToFloat16(data) : narrowToBfloat16(data);
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
+
+/** A hostile shape may have millions of axes. */
+export const showShape = (shape: readonly number[]): string =>
+  shape.length > 8 ? `[${shape.slice(0, 8).join(', ')}, …]` : `[${shape.join(', ')}]`;
 
 function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);

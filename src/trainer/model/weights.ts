@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
 import { firstNotFinite } from './finite.js';
 import { headParameter, type LlamaConfig, parameterShapes } from './llamaConfig.js';
-import { readSafetensors, readSafetensorsHeader } from './safetensors.js';
+import { quoted } from './quoted.js';
+import { readSafetensors, readSafetensorsHeader, showShape } from './safetensors.js';
 
 /** An index names each parameter once; the largest models have some ten thousand. */
 const largestIndex = 1 << 24;
@@ -51,10 +52,10 @@ async function findParameters(
       const shape = wanted.get(name);
       if (shape === undefined) {
         if (isRedundant(name)) continue;
-        throw refuse(`there is no parameter '${name}' in this kind of model`, path);
+        throw refuse(`there is no parameter ${quoted(name)} in this kind of model`, path);
       }
       if (entry.shape.join() !== shape.join())
-        throw refuse(`'${name}' is [${entry.shape.join(', ')}] and should be [${shape.join(', ')}]`, path);
+        throw refuse(`'${name}' is ${showShape(entry.shape)} and should be ${showShape(shape)}`, path);
       homes.set(name, path);
     }
   }

@@ -2,7 +2,8 @@ import type { LlamaConfig, ModelType } from '../llamaConfig.js';
 import { modelConfigJson } from '../config.js';
 import { ropeFrequencies, type RopeScaling } from '../rope.js';
 import type { GgufContents } from './ggufFile.js';
-import { MalformedGguf, quoted } from './ggufHeader.js';
+import { MalformedGguf } from './ggufHeader.js';
+import { quoted } from '../quoted.js';
 
 /** llama.cpp's names of the kinds that are read. Mistral's models of this kind call themselves llama. */
 const architectures: Readonly<Record<string, ModelType>> = {

@@ -1,14 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { badInput, WhetstoneError } from '../../../trajectory/errors.js';
 import { otherTypes, tensorTypes, type TensorType } from './dequantize.js';
-import {
-  type GgufHeader,
-  type GgufTensor,
-  type GgufValue,
-  MalformedGguf,
-  parseGgufHeader,
-  quoted,
-} from './ggufHeader.js';
+import { type GgufHeader, type GgufTensor, type GgufValue, MalformedGguf, parseGgufHeader } from './ggufHeader.js';
+import { quoted } from '../quoted.js';
 
 /** Where a tensor lies, checked: first byte and one past the last, from the start of the file. */
 export interface GgufEntry {

@@ -2,6 +2,7 @@
  * The header of a GGUF file: metadata, and where each tensor lies
  * (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md; little-endian, versions 2 and 3).
  */
+import { quoted } from '../quoted.js';
 
 export type GgufValue = number | boolean | string | readonly (number | boolean | string)[];
 
@@ -140,10 +141,4 @@ class Cursor {
     if (length > most) throw new MalformedGguf(`${what} is ${length} bytes long, more than ${most}`);
     return this.take(length).toString('utf8');
   }
-}
-
-/** A name out of the file, short and on one line. */
-export function quoted(name: string): string {
-  const json = JSON.stringify(name).slice(1, -1);
-  return `'${json.length > 80 ? `${json.slice(0, 80)}…` : json}'`;
 }

@@ -1,6 +1,7 @@
 import type { GgufContents } from './ggufFile.js';
 import { Metadata } from './ggufConfig.js';
-import { MalformedGguf, quoted } from './ggufHeader.js';
+import { MalformedGguf } from './ggufHeader.js';
+import { quoted } from '../quoted.js';
 
 /** How a tokenizer cuts text before it merges, and what else its name in a GGUF file stands for. */
 interface Splitting {

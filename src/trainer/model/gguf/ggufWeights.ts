@@ -7,7 +7,8 @@ import {
   parameterShapes,
 } from '../llamaConfig.js';
 import type { GgufFile } from './ggufFile.js';
-import { MalformedGguf, quoted } from './ggufHeader.js';
+import { MalformedGguf } from './ggufHeader.js';
+import { quoted } from '../quoted.js';
 
 /** llama.cpp's names of what stands outside the layers, and of a layer's parts. */
 const outside: Readonly<Record<string, string>> = {
