@@ -65,7 +65,7 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
     lifetime,
     log,
     store,
-    tree: new RunsTree(store),
+    tree: lifetime.add(new RunsTree(store)),
     doctor: new DoctorTree(store),
     tasks: lifetime.add(new TasksTree(store)),
     taskDocuments,

@@ -5,6 +5,8 @@ export const ViewCommand = {
   ExamineRun: 'whetstone.examineRun',
   OpenEvidence: 'whetstone.openEvidence',
   OpenRemedySetting: 'whetstone.openRemedySetting',
+  FilterRuns: 'whetstone.filterRuns',
+  ClearRunFilter: 'whetstone.clearRunFilter',
   ShowDashboard: 'whetstone.showDashboard',
   ShowReward: 'whetstone.showReward',
   ShowTree: 'whetstone.showTree',
@@ -60,6 +62,8 @@ export const ContextKey = {
   /** A run can be resumed: it is paused, stopped or interrupted. */
   Resumable: 'whetstone.resumable',
   HasRuns: 'whetstone.hasRuns',
+  /** The view of runs does not show every trajectory. */
+  RunsFiltered: 'whetstone.runsFiltered',
   HasTasks: 'whetstone.hasTasks',
   /** Lines that rollouts touched are marked in the source. */
   TouchedLines: 'whetstone.touchedLines',

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { registerCommands } from './commands.js';
 import { createContext, type Context } from './context.js';
-import { View } from './contributions.js';
 import { createDoctorView } from './doctor/doctorView.js';
 import { Lifetime } from './lifetime.js';
 import { registerTrajectoryProviders } from './trajectory/trajectoryProviders.js';
@@ -35,9 +34,7 @@ export function activate({ extensionPath, subscriptions }: vscode.ExtensionConte
   const context = createContext(extensionPath, lifetime);
   lifetime.add(registerCommands(context));
   lifetime.add(registerTrajectoryProviders(context.trajectories));
-  const view = vscode.window.createTreeView(View.Runs, { treeDataProvider: context.tree, showCollapseAll: true });
-  lifetime.add(view);
-  lifetime.add(view.onDidChangeVisibility(({ visible }) => context.store.watch(View.Runs, visible)));
+  lifetime.add(context.tree.mount());
   lifetime.add(context.tasks.mount());
   lifetime.add(createDoctorView(context.doctor, context.store));
   // Not awaited: finds running trainings again, e.g. after the window was reloaded.

@@ -22,6 +22,8 @@ export const viewCommands: Readonly<Record<ViewCommand, (context: Context, targe
   'whetstone.openEvidence': openEvidence,
   'whetstone.openRemedySetting': openRemedySetting,
   'whetstone.showDashboard': ({ dashboard }, target) => dashboard.show(runOfTarget(target)),
+  'whetstone.filterRuns': ({ tree }) => tree.chooseFilter(),
+  'whetstone.clearRunFilter': ({ tree }) => tree.filter(noChoice),
   'whetstone.showReward': showReward,
   'whetstone.showTree': (context, target) => withGroup(context, target, (group) => context.pictures.show(group)),
   'whetstone.showTouchedLines': (context, target) =>

@@ -1,15 +1,57 @@
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
+import { ContextKey, View } from '../contributions.js';
+import { setContextKey } from '../contextKeys.js';
+import { choiceInWords, fits, noChoice, type Choice } from '../facets.js';
+import { Lifetime } from '../lifetime.js';
+import { pickFacets } from '../pickFacets.js';
 import { turnsOf } from '../trajectory/turns.js';
+import { runFacets, type FilteredTrajectory } from './runFilter.js';
 import type { RunStore } from './runStore.js';
 import { paged, phases, runNode, runOf, tasks, trajectories, turnNodes, type RunTreeNode } from './runTree.js';
 import { treeItem } from './runTreeItem.js';
 
-/** The tree of runs: reads only what is unfolded. */
-export class RunsTree implements vscode.TreeDataProvider<RunTreeNode> {
-  readonly onDidChangeTreeData: vscode.Event<void>;
+/** The tree of runs: reads only what is unfolded, and shows what fits its filter. */
+export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Disposable {
+  private readonly lifetime = new Lifetime('runs');
+  private readonly changed = this.lifetime.add(new vscode.EventEmitter<void>());
+  private choice = noChoice;
+  private view?: vscode.TreeView<RunTreeNode>;
+
+  readonly onDidChangeTreeData = this.changed.event;
 
   constructor(private readonly store: RunStore) {
-    this.onDidChangeTreeData = store.onDidChange;
+    this.lifetime.add(store.onDidChange(() => this.changed.fire()));
+  }
+
+  /** Mounts the view; its line of text says what it does not show. */
+  mount(): vscode.Disposable {
+    this.view = vscode.window.createTreeView(View.Runs, { treeDataProvider: this, showCollapseAll: true });
+    this.lifetime.add(this.view.onDidChangeVisibility(({ visible }) => this.store.watch(View.Runs, visible)));
+    return this.lifetime.add(this.view);
+  }
+
+  async chooseFilter(): Promise<void> {
+    const runs = await this.store.runs();
+    const lists = await Promise.all(
+      runs.map(async ({ repository, summary, findings }) => {
+        const headers = await (await this.store.reader(repository.stateFolder, summary.id)).headers();
+        return headers.map((header): FilteredTrajectory => ({ header, findings }));
+      }),
+    );
+    const choice = await pickFacets('Filter trajectories', runFacets, lists.flat(), this.choice);
+    if (choice) this.filter(choice);
+  }
+
+  filter(choice: Choice): void {
+    this.choice = choice;
+    const words = choiceInWords(choice);
+    setContextKey(ContextKey.RunsFiltered, words !== '');
+    if (this.view) this.view.message = words === '' ? undefined : `Shown: ${words}`;
+    this.changed.fire();
+  }
+
+  dispose(): void {
+    this.lifetime.dispose();
   }
 
   getTreeItem(node: RunTreeNode): vscode.TreeItem {
@@ -30,7 +72,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode> {
       case 'run': {
         const reader = await this.store.reader(node.repository.stateFolder, node.summary.id);
         const [headers, events] = await Promise.all([reader.headers(), reader.events()]);
-        return phases(node, headers, events);
+        const shown = headers.filter((header) => fits(runFacets, this.choice, { header, findings: node.findings }));
+        return phases(node, shown, events);
       }
       case 'phase':
         return tasks(node);

@@ -147,6 +147,26 @@ const steps: Scenario['steps'] = [
       await workbench.screenshot('picture-and-source-dark');
     },
   ],
+  [
+    'the runs show only the trajectories that fit a filter, and say so',
+    async ({ workbench }) => {
+      await workbench.command('View: Close All Editors');
+      await workbench.unfold('running · step');
+      await workbench.command('Whetstone: Filter Trajectories');
+      await workbench.pick('equal-rewards');
+      await workbench.pick('failedOutcome');
+      await workbench.page.keyboard.press('Enter');
+      await workbench.page
+        .locator('.pane-body', { hasText: 'Shown: outcome failed; finding equal-rewards' })
+        .first()
+        .waitFor();
+      await workbench.row('0 of 2 solved').waitFor();
+      await workbench.row('Evaluation before training').waitFor({ state: 'detached' });
+      await workbench.screenshotThemes('runs-filtered');
+      await workbench.command('Whetstone: Show All Trajectories');
+      await workbench.row('Evaluation before training').waitFor();
+    },
+  ],
 ];
 
 /** Evaluated in the page; the text of a decoration is no part of the document. */
