@@ -22,6 +22,9 @@ const mountPauseMs = 500;
  */
 export class OverlayTrees implements TreeMaker {
   private readonly used = new Map<string, number>();
+  /** Trees that wait to be unmounted, and the command that will do it. */
+  private readonly leaving: string[] = [];
+  private unmounting: Promise<void> | null = null;
 
   private constructor(
     private readonly holder: ChildProcess,
@@ -115,8 +118,7 @@ export class OverlayTrees implements TreeMaker {
       differences,
       release: async () => {
         this.count(template, -1);
-        // Lazily: a file of it may still be open, and the folder below is deleted next.
-        await this.inside(['umount', '--lazy', worktree]).catch(() => undefined);
+        await this.unmount(worktree);
       },
     };
   }
@@ -135,6 +137,19 @@ export class OverlayTrees implements TreeMaker {
 
   private get enter(): readonly string[] {
     return ['nsenter', '--preserve-credentials', '--user', '--mount', `--target=${this.pid}`, '--'];
+  }
+
+  /**
+   * Trees that are released together (a run that is cancelled) are unmounted by one command: a process for each would take
+   * seconds. Lazily: a file of a tree may still be open, and the folder below is deleted next.
+   */
+  private unmount(worktree: string): Promise<void> {
+    this.leaving.push(worktree);
+    this.unmounting ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
+      this.unmounting = null;
+      return this.inside(['umount', '--lazy', ...this.leaving.splice(0)]).catch(() => undefined);
+    });
+    return this.unmounting;
   }
 
   private async inside(argv: readonly string[]): Promise<void> {

@@ -97,8 +97,11 @@ class BatchGenerator implements Generator {
       await new Promise((resolve) => setImmediate(resolve));
       while (this.waiting.length > 0 || this.running.size > 0) {
         this.dropCancelled();
-        while (this.waiting.length > 0 && this.running.size < this.options.slots)
+        while (this.waiting.length > 0 && this.running.size < this.options.slots) {
           await this.admit(this.waiting.shift()!);
+          // Prompts take long: who is cancelled meanwhile is not computed first.
+          this.dropCancelled();
+        }
         if (this.running.size > 0) await this.decode();
       }
     } catch (error) {
