@@ -9,12 +9,23 @@ export interface GoldenStep {
   readonly parameters: Record<string, number[]>;
 }
 
-/** A whole step of a golden model: score, accumulate, one AdamW step. */
-export async function goldenStep(name: (typeof goldenNames)[number], device: 'cpu' | 'webgpu'): Promise<GoldenStep> {
+/** A whole step of a golden model: score, accumulate, one AdamW step; in micro-batches of so many tokens, where they are given. */
+export async function goldenStep(
+  name: (typeof goldenNames)[number],
+  device: 'cpu' | 'webgpu',
+  microBatchTokens?: number,
+): Promise<GoldenStep> {
   const golden = await readGoldenModel(name);
   const files = { write: () => Promise.reject(new Error('unused')), read: () => Promise.reject(new Error('unused')) };
   const parameters = await golden.parameters();
-  const learner = await createLearner({ config: golden.config, parameters, device, threads: 2, files });
+  const learner = await createLearner({
+    config: golden.config,
+    parameters,
+    device,
+    threads: 2,
+    files,
+    microBatchTokens,
+  });
   const scores = await learner.accumulate(golden.sequences, golden.coefficients, golden.gradientTemperature);
   const plain = (tensors: ReadonlyMap<string, Float32Array>) =>
     Object.fromEntries([...tensors].map(([key, values]) => [key, [...values]]));

@@ -8,34 +8,34 @@ import { hasSoftwareVulkan, softwareVulkan } from '../../../test/support/softwar
 // In continuous integration the device must be there: its absence fails the tests instead of skipping them.
 const skip = !hasSoftwareVulkan && !process.env['CI'];
 
-describe.skipIf(skip)('the learner on WebGPU', () => {
-  it.each(goldenNames)(
-    'takes the same step as on the CPU: %s',
-    async (name) => {
-      const { env, folder } = await softwareVulkan();
-      try {
-        const args = [name, 'webgpu'];
-        const output = await runBundled('test/support/goldenStepMain.ts', args, { env, timeoutMs: 170_000 });
-        const found = JSON.parse(output) as GoldenStep;
-        const wanted = await goldenStep(name, 'cpu');
-        wanted.logprobs.forEach((logprobs, index) => {
-          expect(scoresError(found.logprobs[index], logprobs)).toBeLessThan(1e-3);
-          expect(scoresError(found.entropies[index], wanted.entropies[index])).toBeLessThan(1e-3);
-        });
-        for (const kind of ['gradients', 'parameters'] as const) {
-          expect(Object.keys(found[kind])).toEqual(Object.keys(wanted[kind]));
-          for (const [parameter, values] of Object.entries(wanted[kind])) {
-            const error = relativeError(Float32Array.from(found[kind][parameter]), Float32Array.from(values));
-            expect(error, `${kind} ${parameter}`).toBeLessThan(1e-3);
-          }
-        }
-      } finally {
-        await rm(folder, { recursive: true });
-      }
-    },
-    180_000,
-  );
+describe.skipIf(skip)('the learner on WebGPU', { timeout: 300_000 }, () => {
+  it.each(goldenNames)('takes the same step as on the CPU: %s', (name) => expectSameStep(name));
+
+  it('takes the same step where micro-batches follow others', () => expectSameStep('mistral', 16));
 });
+
+async function expectSameStep(name: (typeof goldenNames)[number], tokens?: number): Promise<void> {
+  const { env, folder } = await softwareVulkan();
+  try {
+    const args = [name, 'webgpu', ...(tokens === undefined ? [] : [String(tokens)])];
+    const output = await runBundled('test/support/goldenStepMain.ts', args, { env, timeoutMs: 290_000 });
+    const found = JSON.parse(output) as GoldenStep;
+    const wanted = await goldenStep(name, 'cpu');
+    wanted.logprobs.forEach((logprobs, index) => {
+      expect(scoresError(found.logprobs[index], logprobs)).toBeLessThan(1e-3);
+      expect(scoresError(found.entropies[index], wanted.entropies[index])).toBeLessThan(1e-3);
+    });
+    for (const kind of ['gradients', 'parameters'] as const) {
+      expect(Object.keys(found[kind])).toEqual(Object.keys(wanted[kind]));
+      for (const [parameter, values] of Object.entries(wanted[kind])) {
+        const error = relativeError(Float32Array.from(found[kind][parameter]), Float32Array.from(values));
+        expect(error, `${kind} ${parameter}`).toBeLessThan(1e-3);
+      }
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
 
 /** Relative error over the asked places; NaN became null on the way through JSON. */
 function scoresError(found: readonly (number | null)[], wanted: readonly number[]): number {
