@@ -52,7 +52,10 @@ export interface Learner {
   ): Promise<SequenceScores[]>;
   /** One AdamW step on the accumulated gradients (descending), which are then zero again. Skipped where not finite. */
   step(options: AdamWOptions): Promise<{ gradientNorm: number; skipped: boolean }>;
-  /** Writes model.safetensors, config.json, tokenizer files and (where asked) optimizer.safetensors into `folder`. */
+  /**
+   * Writes model.safetensors, config.json and tokenizer files, or an adapter in PEFT's format where that is what is trained, and
+   * (where asked) optimizer.safetensors into `folder`.
+   */
   save(folder: string, options: { optimizer: boolean }): Promise<void>;
   /** Loads weights, and the optimizer's state where `optimizer` is true, from a folder that `save` wrote. */
   load(folder: string, options: { optimizer: boolean }): Promise<void>;
