@@ -5,7 +5,7 @@ import type {
   ToolSchema,
   UserMessage,
 } from '../../trajectory/message.js';
-import type { EpisodePlan, SamplingOptions } from './arena.js';
+import type { EpisodePlan, SamplingOptions } from './episodePlan.js';
 import type { NodePath } from './nodes.js';
 
 /** What an episode opens with. */
