@@ -1,16 +1,23 @@
 import * as vscode from 'vscode';
-import type { Context } from '../context.js';
 import { PanelType } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { showError } from '../messages.js';
 import { loadPage, pageOptions } from '../pages/page.js';
 import { revealTrajectory } from '../revealTrajectory.js';
 import { outcomeOf, shortTime } from '../runs/runTreeItem.js';
+import type { RunStore } from '../runs/runStore.js';
 import type { RunOf } from '../runs/runTree.js';
+import type { TrajectoryDocuments } from '../trajectory/trajectoryDocuments.js';
 import type { FromDashboard, ToDashboard } from './dashboardMessages.js';
 import { seriesOf, type RunSeries } from './runSeries.js';
 
 const settleMilliseconds = 500;
+
+interface DashboardContext {
+  readonly store: RunStore;
+  readonly trajectories: TrajectoryDocuments;
+  readonly log: vscode.LogOutputChannel;
+}
 
 /** The one panel with the charts of the runs. It reads a run's events anew only where there are more of them. */
 export class Dashboard implements vscode.Disposable {
@@ -23,7 +30,7 @@ export class Dashboard implements vscode.Disposable {
   private settling?: NodeJS.Timeout;
 
   constructor(
-    private readonly context: Pick<Context, 'store' | 'trajectories' | 'log'>,
+    private readonly context: DashboardContext,
     private readonly extensionUri: vscode.Uri,
   ) {
     this.lifetime.add({ dispose: () => clearTimeout(this.settling) });

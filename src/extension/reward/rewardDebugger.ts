@@ -4,15 +4,28 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Grade } from '../../trajectory/grade.js';
 import { requireTrust } from '../commandTargets.js';
-import type { Context } from '../context.js';
 import { PanelType } from '../contributions.js';
+import type { Lifetime } from '../lifetime.js';
 import { Panels } from '../pages/panels.js';
 import { withCancellableProgress } from '../progress.js';
 import { revealTrajectory } from '../revealTrajectory.js';
+import type { RunStore } from '../runs/runStore.js';
+import type { TaskDocuments } from '../tasks/taskDocuments.js';
+import type { TrajectoryDocuments } from '../trajectory/trajectoryDocuments.js';
 import type { TrajectoryAddress } from '../trajectory/trajectoryAddress.js';
 import { fromUriQuery, toUriParts } from '../trajectory/trajectoryAddress.js';
 import type { FromReward, ToReward } from './rewardMessages.js';
 import { rewardReport } from './rewardReport.js';
+
+interface RewardContext {
+  readonly lifetime: Lifetime;
+  readonly log: vscode.LogOutputChannel;
+  readonly store: RunStore;
+  readonly trajectories: TrajectoryDocuments;
+  readonly taskDocuments: TaskDocuments;
+  /** The bundled command line. */
+  readonly cli: string;
+}
 
 /** Why a trajectory got its reward: a panel for each. */
 export class RewardDebugger implements vscode.Disposable {
@@ -21,7 +34,7 @@ export class RewardDebugger implements vscode.Disposable {
   private readonly again = new Map<string, Grade>();
 
   constructor(
-    private readonly context: Pick<Context, 'store' | 'trajectories' | 'taskDocuments' | 'lifetime' | 'log' | 'cli'>,
+    private readonly context: RewardContext,
     extensionUri: vscode.Uri,
   ) {
     const titleOf = (key: string) => `Reward of ${fromUriQuery(key).trajectoryId}`;

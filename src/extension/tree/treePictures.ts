@@ -1,22 +1,30 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { badInput } from '../../trajectory/errors.js';
-import type { Context } from '../context.js';
 import { Command, PanelType } from '../contributions.js';
 import { Panels } from '../pages/panels.js';
 import { revealTrajectory } from '../revealTrajectory.js';
-import { trajectoryUri } from '../trajectory/trajectoryDocuments.js';
+import type { RewardDebugger } from '../reward/rewardDebugger.js';
+import type { RunStore } from '../runs/runStore.js';
+import { trajectoryUri, type TrajectoryDocuments } from '../trajectory/trajectoryDocuments.js';
 import { groupOfKey, keyOfGroup, readGroup, type GroupAddress } from './groups.js';
 import { groupTree } from './groupTree.js';
 import type { TouchedLines } from './touchedLinesView.js';
 import type { FromTree, ToTree } from './treeMessages.js';
+
+interface PictureContext {
+  readonly log: vscode.LogOutputChannel;
+  readonly store: RunStore;
+  readonly trajectories: TrajectoryDocuments;
+  readonly rewards: RewardDebugger;
+}
 
 /** Pictures of groups: what their rollouts share drawn once, one panel a group. */
 export class TreePictures implements vscode.Disposable {
   private readonly panels: Panels<ToTree, FromTree>;
 
   constructor(
-    private readonly context: Pick<Context, 'store' | 'trajectories' | 'rewards' | 'log'>,
+    private readonly context: PictureContext,
     private readonly touchedLines: TouchedLines,
     extensionUri: vscode.Uri,
   ) {
