@@ -1,6 +1,6 @@
 import { badInput } from '../trajectory/errors.js';
 import { loadAdapter, saveAdapter } from './model/adapterFiles.js';
-import { loadParameters, saveCheckpoint } from './model/checkpoint.js';
+import { saveCheckpoint } from './model/checkpoint.js';
 import { branchedLearner } from './model/branchedLearner.js';
 import { chooseDevice } from './model/devices.js';
 import { createGenerator } from './model/generator.js';
@@ -9,6 +9,7 @@ import { modelPlace } from './model/hub/modelName.js';
 import { loadModel, merged, type LoadedModel } from './model/loadModel.js';
 import { copyAdapter, freshAdapter, sameAdapterConfig, type Adapter } from './model/lora.js';
 import type { Generator, Learner } from './model/policy.js';
+import { loadParameters } from './model/weights.js';
 import { deriveSeed } from './rollout/seeds.js';
 import type { Settings } from './run/settings.js';
 import type { TextCodec } from './text/textCodec.js';
@@ -43,12 +44,13 @@ const longestContext = 8192;
 
 /**
  * Loads the policy that the settings name; a relative folder is looked up in the repository. Where they ask for an adapter,
- * that is what is trained and kept: a fresh one, or the one that `model` names. Throws bad-input.
+ * that is what is trained and kept: a fresh one, or the one that `model` names. `signal` gives up fetching a model from the
+ * hub. Throws bad-input.
  */
-export async function loadPolicy(settings: PolicySettings, repoRoot: string): Promise<Policy> {
+export async function loadPolicy(settings: PolicySettings, repoRoot: string, signal?: AbortSignal): Promise<Policy> {
   const model = modelPlace(settings.model, repoRoot);
   const say = (line: string) => void process.stderr.write(`${line}\n`);
-  const loaded = await loadModel(model, { endpoint: settings.hubEndpoint, say });
+  const loaded = await loadModel(model, { endpoint: settings.hubEndpoint, say, signal });
   const adapter = settings.lora.rank === 0 ? null : adapterToTrain(loaded, settings);
   const { config, parameters, codec: ownCodec, folder } = adapter ? loaded.checkpoint : merged(loaded);
   const codec = settings.toolFormat === 'auto' ? ownCodec : ownCodec.withToolFormat(settings.toolFormat);

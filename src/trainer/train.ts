@@ -60,7 +60,7 @@ export async function openTraining(options: TrainingOptions): Promise<Training> 
     const recorded = resumed === null ? null : await configToResume(environment.stateFolder, resumed);
     const { config: earlier, changes } = withChanges(recorded, options.changes);
     const settings = earlier?.settings ?? options.settings;
-    const policy = await loadPolicy(settings, environment.repoRoot);
+    const policy = await loadPolicy(settings, environment.repoRoot, control.signal);
     cleanups.push(() => policy.dispose());
     const reference = needsReference(settings) ? await policy.openReference() : null;
     cleanups.push(() => reference?.dispose());

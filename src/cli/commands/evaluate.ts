@@ -107,7 +107,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
     return evaluate(player, arena, tasks, options.split, ofModel, schedule).finally(() => progress.clear());
   };
   const play = async (ofModel: Settings, name: string): Promise<Evaluation> => {
-    const policy = await loadPolicy(ofModel, repoRoot);
+    const policy = await loadPolicy(ofModel, repoRoot, signal);
     try {
       const player = { generator: policy.generator, codec: policy.codec, policyStep: 0 };
       return await playWith(player, ofModel, name, policy.codec.toolFormat.example);

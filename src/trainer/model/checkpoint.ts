@@ -14,8 +14,6 @@ import { configFile, jsonOf, type ModelSource } from './modelSource.js';
 import { openModelSource } from './openModelSource.js';
 import { type StoredDtype, writeSafetensors } from './safetensors.js';
 
-export { loadParameters } from './weights.js';
-
 /** A model in Hugging Face layout, in memory. */
 export interface Checkpoint {
   readonly config: LlamaConfig;
