@@ -70,7 +70,7 @@ export async function createTinyWorld(): Promise<TinyWorld> {
     replay: { groups: 1 },
     algorithm: { dynamicSampling: 1, overlongBuffer: 100 },
     tasksPerStep: 2,
-    groupSize: 3,
+    groupSize: 2,
     maxTurns: 5,
     maxTokensPerTurn: 256,
     warmStartEpochs: 2,

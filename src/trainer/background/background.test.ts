@@ -204,7 +204,7 @@ describe('a training in the background', () => {
     const lines = readFileSync(run.paths.trajectories, 'utf8').trimEnd().split('\n');
     const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
     expect(new Set(ids).size).toBe(ids.length);
-  }, 400_000);
+  }, 600_000);
 
   it('is refused while another one runs, in one line, and leaves no trace of the refused one', async () => {
     const { handle } = await start();
@@ -319,6 +319,6 @@ describe('a training in the background', () => {
         }
       }
     },
-    240_000,
+    400_000,
   );
 });
