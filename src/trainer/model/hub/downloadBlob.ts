@@ -39,8 +39,9 @@ export async function downloadBlob(blob: Blob, target: string, options: Download
   for (let wrong = 0; ; wrong++) {
     await fetchRest(blob, incomplete, options);
     if (await isBlob(incomplete, blob)) break;
-    if (await isBlob(target, blob)) return;
     await rm(incomplete, { force: true });
+    // Another process was first, and renamed what both wrote.
+    if (await isBlob(target, blob)) return;
     if (wrong > 0) {
       const message = `What ${blob.url} gives does not have the checksum ${blob.checksum.hex}.`;
       throw infrastructure(message, 'Try another mirror, or later.');
@@ -122,7 +123,12 @@ async function isBlob(file: string, { size, checksum }: Blob): Promise<boolean> 
   if ((await sizeOf(file)) !== size) return false;
   const hash: Hash =
     checksum.kind === 'sha256' ? createHash('sha256') : createHash('sha1').update(`blob ${size}\0`, 'latin1');
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  try {
+    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
   return hash.digest('hex') === checksum.hex;
 }
 

@@ -1,6 +1,7 @@
 import { getHFHubCachePath, getRepoFolderName } from '@huggingface/hub';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, link, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type HubModel, hubModelName } from './modelName.js';
 
@@ -29,7 +30,7 @@ export class HubCache {
     if (isCommit(revision)) return;
     const ref = this.refOf(revision);
     await mkdir(path.dirname(ref), { recursive: true });
-    const temporary = `${ref}.${process.pid}.tmp`;
+    const temporary = besides(ref);
     await writeFile(temporary, commit);
     await rename(temporary, ref);
   }
@@ -47,21 +48,21 @@ export class HubCache {
     const pointer = path.join(this.snapshot(commit), name);
     if (existsSync(pointer)) return;
     await mkdir(path.dirname(pointer), { recursive: true });
-    // A link to a blob that was taken away is there and leads nowhere.
-    await rm(pointer, { force: true });
     const blob = this.blob(checksum);
+    const made = besides(pointer);
     const ways = [
-      () => symlink(path.relative(path.dirname(pointer), blob), pointer),
+      () => symlink(path.relative(path.dirname(pointer), blob), made),
       // Windows gives symbolic links to few users.
-      () => link(blob, pointer),
-      () => copyFile(blob, pointer),
+      () => link(blob, made),
+      () => copyFile(blob, made),
     ];
     for (const way of ways) {
       const failure: unknown = await way().then(
         () => null,
         (error: unknown) => error,
       );
-      if (failure === null || existsSync(pointer)) return;
+      // Another process may have put it there; a link to a blob that was taken away is replaced.
+      if (failure === null) return rename(made, pointer);
       if (way === ways.at(-1)) throw failure;
     }
   }
@@ -70,6 +71,9 @@ export class HubCache {
     return path.join(this.folder, 'refs', ...revision.split('/'));
   }
 }
+
+/** A name beside a file, for what is renamed to it once it is whole. */
+const besides = (file: string): string => `${file}.${randomUUID()}.tmp`;
 
 export const isCommit = (revision: string): boolean => /^[0-9a-f]{40}$/.test(revision);
 
