@@ -52,7 +52,10 @@ export async function createTinyWorld(): Promise<TinyWorld> {
     mkdirSync(path.dirname(path.join(repoRoot, name)), { recursive: true });
     writeFileSync(path.join(repoRoot, name), text);
   }
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: repoRoot, stdio: 'pipe' });
+  // Fixed, so that the commit, and with it every task's id and every seed, is the same each time.
+  const date = '2026-01-01T00:00:00Z';
+  const env = { ...process.env, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: repoRoot, stdio: 'pipe', env });
   git('init', '--quiet');
   git('add', '.');
   git('-c', 'user.name=Tiny', '-c', 'user.email=tiny@example.org', 'commit', '--quiet', '-m', 'First');
