@@ -24,28 +24,8 @@ import type { Arena } from '../../src/trainer/rollout/arena.js';
 import { environmentArena, samplingOptions } from '../../src/trainer/rollout/environmentArena.js';
 import { playGroups } from '../../src/trainer/rollout/playGroups.js';
 import { parseSettings } from '../../src/trainer/run/settings.js';
+import { models } from './models.js';
 
-const common = { headDim: 64, ropeTheta: 10_000, rmsEpsilon: 1e-5, tieEmbeddings: true, maxPositions: 1024 };
-const models: Readonly<Record<string, LlamaConfig>> = {
-  small: {
-    ...common,
-    vocabularySize: 2048,
-    hiddenSize: 256,
-    intermediateSize: 704,
-    layers: 4,
-    heads: 4,
-    keyValueHeads: 4,
-  },
-  '30m': {
-    ...common,
-    vocabularySize: 8192,
-    hiddenSize: 512,
-    intermediateSize: 1408,
-    layers: 8,
-    heads: 8,
-    keyValueHeads: 8,
-  },
-};
 const [givenTokens, sampledTokens] = [128, 64];
 
 const { values } = parseArgs({

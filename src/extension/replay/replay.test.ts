@@ -5,9 +5,7 @@ import { replayText } from './replayText.js';
 describe('the call of a replay', () => {
   it('passes names that look like options or hold quotes as they are', () => {
     const request = { cli: '/x/cli.cjs', repoRoot: "/it's a repo", runId: 'run', trajectoryId: '--help', until: 2 };
-    expect(replayArguments(request)).toEqual([
-      ...['/x/cli.cjs', 'replay', '--json', '--repo', "/it's a repo", '--until', '2', '--', 'run', '--help'],
-    ]);
+    expect(replayArguments(request)).toEqual([...['--repo', "/it's a repo", '--until', '2', '--', 'run', '--help']]);
   });
 });
 

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
 import { z } from 'zod';
-import { cancelled, failed, infrastructure } from '../../trajectory/errors.js';
+import { runCli } from '../cliProcess.js';
 
 export const turnSchema = z.object({
   /** 1-based. */
@@ -38,59 +37,14 @@ export interface ReplayRequest {
   readonly until?: number;
 }
 
-/** Arguments of the command line, never joined to a string. */
-export function replayArguments({ cli, repoRoot, runId, trajectoryId, until }: ReplayRequest): string[] {
+/** What the command `replay` is told beside how to answer. */
+export function replayArguments({ repoRoot, runId, trajectoryId, until }: ReplayRequest): string[] {
   const untilTurn = until === undefined ? [] : ['--until', String(until)];
-  return [cli, 'replay', '--json', '--repo', repoRoot, ...untilTurn, '--', runId, trajectoryId];
+  return ['--repo', repoRoot, ...untilTurn, '--', runId, trajectoryId];
 }
 
-const graceMilliseconds = 5000;
-
-/**
- * Plays a trajectory again in a fresh worktree, in a child process. An abort interrupts the process, which cleans up
- * after itself, and rejects as cancelled. Rejects as failed with what the process wrote to standard error.
- */
+/** Plays a trajectory again in a fresh worktree, in a child process; ends and rejects as `runCli` does. */
 export function runReplay(request: ReplayRequest, signal: AbortSignal): Promise<Replay> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, replayArguments(request), {
-      cwd: request.repoRoot,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
-      windowsHide: true,
-    });
-    let output = '';
-    let errors = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors = (errors + chunk).slice(-8000)));
-    let lastResort: NodeJS.Timeout | undefined;
-    const interrupt = () => {
-      child.kill('SIGINT');
-      lastResort = setTimeout(() => child.kill('SIGKILL'), graceMilliseconds);
-    };
-    signal.addEventListener('abort', interrupt, { once: true });
-    if (signal.aborted) interrupt();
-    child.once('error', (error) => reject(infrastructure(`The replay did not start (${error.message}).`, '', error)));
-    child.once('close', (code) => {
-      clearTimeout(lastResort);
-      signal.removeEventListener('abort', interrupt);
-      if (signal.aborted) return reject(cancelled('The replay was cancelled.'));
-      const replay = parseReplay(output);
-      if (replay) return resolve(replay);
-      const lastLine =
-        errors
-          .trim()
-          .split('\n')
-          .at(-1)
-          ?.replace(/^whetstone: /, '') ?? '';
-      reject(failed(lastLine || `The replay ended with code ${code} and said nothing.`, ''));
-    });
-  });
-}
-
-function parseReplay(output: string): Replay | undefined {
-  try {
-    return replaySchema.parse(JSON.parse(output));
-  } catch {
-    return undefined;
-  }
+  const { cli, repoRoot } = request;
+  return runCli({ cli, repoRoot, args: ['replay', '--json', ...replayArguments(request)] }, replaySchema, signal);
 }

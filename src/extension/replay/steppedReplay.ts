@@ -84,8 +84,7 @@ class ReplayChild {
   private problem?: Error;
 
   constructor(request: ReplayRequest) {
-    const [cli, command, , ...rest] = replayArguments(request);
-    this.child = spawn(process.execPath, [cli, command, '--stepwise', ...rest], {
+    this.child = spawn(process.execPath, [request.cli, 'replay', '--stepwise', ...replayArguments(request)], {
       cwd: request.repoRoot,
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },

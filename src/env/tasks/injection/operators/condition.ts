@@ -1,4 +1,4 @@
-import { field, IF_TYPES, isNegation, parts } from '../nodes.js';
+import { field, isNegation, parts } from '../nodes.js';
 import type { ParsedSource, SyntaxNode } from '../parsing.js';
 import { operatorTokens } from './operatorToken.js';
 
@@ -7,8 +7,6 @@ const EQUALITY = new Set(['==', '!=', '===', '!==', 'in', 'not in', 'is', 'is no
 /** Bind tighter than a negation. */
 const TIGHT =
   /^(identifier|call|call_expression|method_invocation|member_expression|attribute|subscript|subscript_expression|selector_expression|index_expression|field_expression|field_access|array_access|parenthesized_expression|this|self)$/;
-
-export const isIf = (node: SyntaxNode) => (IF_TYPES as readonly string[]).includes(node.type);
 
 /** The condition of an `if` or of a conditional expression. In Python's expression it is the middle part of three. */
 export function conditionOf(node: SyntaxNode): SyntaxNode | null {
