@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { buildTasks, defaultBuildOptions } from '../env/tasks/buildTasks.js';
+import { readExclusions, withoutExcluded } from '../env/tasks/excludedTasks.js';
 import { readTasks } from '../env/tasks/taskStore.js';
 import { badInput } from '../trajectory/errors.js';
 import type { Task } from '../trajectory/task.js';
@@ -11,7 +12,7 @@ type BuildEnvironment = Parameters<typeof buildTasks>[0] & { readonly stateFolde
 
 /**
  * The tasks of a run: those that it has settled on already, else those of the repository, which are built where there are
- * none, and which the run settles on. Throws bad-input where none is left to train on.
+ * none, without those that a person left out, and which the run settles on. Throws bad-input where none is left to train on.
  */
 export async function settledTasks(
   environment: BuildEnvironment,
@@ -21,10 +22,16 @@ export async function settledTasks(
   onProgress: (message: string, done: number, total: number) => void,
 ): Promise<{ tasks: readonly Task[]; config: RunConfig }> {
   if (existsSync(reader.paths.tasks)) return { tasks: await reader.tasks(), config };
-  const tasks = await storedOrBuiltTasks(environment, config.settings.seed, signal, onProgress);
+  const excluded = await readExclusions(environment.stateFolder);
+  const all = await storedOrBuiltTasks(environment, config.settings.seed, signal, onProgress);
+  const tasks = withoutExcluded(all, excluded);
   const settled = await settleTasks(reader.paths, config, tasks);
   if (settled.taskIds.train.length === 0) {
-    throw badInput('No task is left to train on.', 'See `whetstone tasks build` for what became of the candidates.');
+    const remedy =
+      tasks.length < all.length
+        ? 'Take some in again with `whetstone tasks include`.'
+        : 'See `whetstone tasks build` for what became of the candidates.';
+    throw badInput('No task is left to train on.', remedy);
   }
   return { tasks, config: settled };
 }

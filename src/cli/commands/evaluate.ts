@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { openEnvironment } from '../../env/openEnvironment.js';
-import { readTasks } from '../../env/tasks/taskStore.js';
+import { readExclusions, readIncludedTasks, withoutExcluded } from '../../env/tasks/excludedTasks.js';
 import { badInput } from '../../trajectory/errors.js';
 import type { Task, TaskSplit } from '../../trajectory/task.js';
 import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
@@ -165,10 +165,14 @@ function evaluationLines(
   ];
 }
 
-/** The tasks that a run was split by: those of the repository may have been built anew, with what it learned from held out. */
+/**
+ * The tasks that a run was split by: those of the repository may have been built anew, with what it learned from held out.
+ * What a person left out is not played.
+ */
 async function tasksToPlay(stateFolder: string, run: string | undefined): Promise<readonly Task[]> {
   const own = run === undefined ? [] : await openRun(stateFolder, run.split(':')[0]).tasks();
-  return own.length > 0 ? own : readTasks(stateFolder);
+  if (own.length === 0) return readIncludedTasks(stateFolder);
+  return withoutExcluded(own, await readExclusions(stateFolder));
 }
 
 /** A model as --model names it, or the checkpoint of a run. */

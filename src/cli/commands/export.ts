@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import path from 'node:path';
 import { openRepository } from '../../env/repo/repository.js';
-import { readTasks } from '../../env/tasks/taskStore.js';
+import { readIncludedTasks } from '../../env/tasks/excludedTasks.js';
 import { exportTasks, taskFormats, type TaskFormat } from '../../interop/export/exportTasks.js';
 import {
   exportTrajectories,
@@ -60,7 +60,7 @@ async function exportCommand(options: ExportOptions, signal: AbortSignal): Promi
     return report(options, { written, leftOut: 0, folder: target, main: '.' }, 'trajectories');
   }
   const format = oneOf<TaskFormat>(taskFormats, options.format, 'tasks');
-  const tasks = (await readTasks(stateFolder)).filter(({ whetstone }) => isWanted(whetstone.split));
+  const tasks = (await readIncludedTasks(stateFolder)).filter(({ whetstone }) => isWanted(whetstone.split));
   if (tasks.length === 0) throw badInput(`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
   const settings = await loadSettings(repoRoot);
   // There the policy's own computing counts too.

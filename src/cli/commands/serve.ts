@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { openEnvironment } from '../../env/openEnvironment.js';
-import { readTasks } from '../../env/tasks/taskStore.js';
+import { readIncludedTasks } from '../../env/tasks/excludedTasks.js';
 import { serveOpenEnv } from '../../interop/openenv/server.js';
 import { SessionPool } from '../../interop/openenv/sessionPool.js';
 import { environmentArena } from '../../trainer/rollout/environmentArena.js';
@@ -65,7 +65,7 @@ async function serve(options: ServeCommandOptions, signal: AbortSignal): Promise
       'Set WHETSTONE_TOKEN or --token-file, or listen on 127.0.0.1.',
     );
   }
-  const tasks = await readTasks(stateFolder);
+  const tasks = await readIncludedTasks(stateFolder);
   const settings = await loadSettings(repoRoot, { sandbox: options.sandbox });
   const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
   try {

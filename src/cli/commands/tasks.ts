@@ -4,6 +4,7 @@ import { openEnvironment } from '../../env/openEnvironment.js';
 import { buildTasks, defaultBuildOptions } from '../../env/tasks/buildTasks.js';
 import { funnelTable } from '../../env/tasks/funnel.js';
 import { dropTasks } from '../../env/tasks/dropTasks.js';
+import { readExclusions, type Exclusions } from '../../env/tasks/excludedTasks.js';
 import { readBuilt, readTasks, type BuiltTasks } from '../../env/tasks/taskStore.js';
 import { verifyTasks, type TaskVerification } from '../../env/tasks/verifyTasks.js';
 import { badInput, failed } from '../../trajectory/errors.js';
@@ -23,6 +24,8 @@ import {
 } from '../options.js';
 import { print, printable, printJson, ProgressLine, table } from '../output.js';
 import { taskById } from '../tasks.js';
+import { addTaskExclusionCommands } from './taskExclusions.js';
+import { addTaskTestCommand } from './taskTests.js';
 
 interface BuildCommandOptions extends SandboxOptions {
   readonly source: string;
@@ -72,6 +75,8 @@ export const addTasksCommand: AddCommand = (program) => {
     .addOption(sandboxOption())
     .addOption(jsonOption())
     .action((options: SandboxOptions & { task?: string }) => interruptible((signal) => verify(options, signal)));
+  addTaskTestCommand(tasks);
+  addTaskExclusionCommands(tasks);
 };
 
 async function build(options: BuildCommandOptions, signal: AbortSignal): Promise<void> {
@@ -98,7 +103,7 @@ async function build(options: BuildCommandOptions, signal: AbortSignal): Promise
         },
       );
       progress.clear();
-      printBuilt(built, options);
+      printBuilt(built, await readExclusions(environment.stateFolder), options);
     } finally {
       progress.clear();
     }
@@ -113,9 +118,9 @@ function parseSources(text: string): TaskSource[] {
   return sources;
 }
 
-function printBuilt(built: BuiltTasks, options: RepoOptions): void {
+function printBuilt(built: BuiltTasks, excluded: Exclusions, options: RepoOptions): void {
   const { tasks, funnel, quarantined, notes } = built;
-  if (options.json) return printJson({ tasks, funnel, quarantined, notes });
+  if (options.json) return printJson({ tasks, funnel, quarantined, notes, excluded: [...excluded.values()] });
   print(
     printable(
       table(
@@ -137,13 +142,21 @@ function printBuilt(built: BuiltTasks, options: RepoOptions): void {
     print(`\n${quarantined.length} tests are not graded by, since they do not give the same result each time:`);
     for (const test of quarantined) print(printable(`  ${test}`));
   }
+  const leftOut = tasks.flatMap(({ instance_id }) => {
+    const exclusion = excluded.get(instance_id);
+    return exclusion === undefined ? [] : [`  ${instance_id}${exclusion.reason === '' ? '' : `: ${exclusion.reason}`}`];
+  });
+  if (leftOut.length > 0) {
+    print(`\n${leftOut.length} tasks are excluded from training and evaluation:`);
+    for (const line of leftOut) print(printable(line));
+  }
   if (notes.length > 0) print();
   for (const note of notes) print(printable(note));
 }
 
 async function list(options: RepoOptions): Promise<void> {
   const { stateFolder } = await locateState(options);
-  printBuilt(await readBuilt(stateFolder), options);
+  printBuilt(await readBuilt(stateFolder), await readExclusions(stateFolder), options);
 }
 
 async function show(id: string, options: RepoOptions): Promise<void> {
