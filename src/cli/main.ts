@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addBranchCommand } from './commands/branch.js';
 import { addClusterCommand } from './commands/cluster.js';
 import { addDevicesCommand } from './commands/devices.js';
 import { addDoctorCommand } from './commands/doctor.js';
@@ -33,6 +34,7 @@ for (const add of [
   addSimilarityCommand,
   addRunsCommand,
   addReplayCommand,
+  addBranchCommand,
   addMaskCommand,
   addDoctorCommand,
   addDevicesCommand,

@@ -1,4 +1,4 @@
-import type { AssistantMessage, ToolMessage } from '../trajectory/message.js';
+import type { AssistantMessage, Message, ToolMessage } from '../trajectory/message.js';
 import type { Task } from '../trajectory/task.js';
 import type { StopReason } from '../trajectory/trajectory.js';
 import type { Environment } from './environment.js';
@@ -11,6 +11,16 @@ export interface RecordedTurn {
   readonly message: AssistantMessage;
   /** Texts of the observations that the turn got; may be none for the last. */
   readonly observations: readonly string[];
+}
+
+/** The turns along a trajectory's nodes: each assistant message with the observations that followed it. */
+export function recordedTurns(nodes: readonly { readonly message: Message }[]): RecordedTurn[] {
+  const turns: { message: AssistantMessage; observations: string[] }[] = [];
+  for (const { message } of nodes) {
+    if (message.role === 'assistant') turns.push({ message, observations: [] });
+    else if (message.role === 'tool') turns.at(-1)?.observations.push(message.content);
+  }
+  return turns;
 }
 
 export interface ReplayedTurn {
@@ -72,7 +82,8 @@ export class OpenReplay {
   /** Why the episode is over; null while it goes on. */
   stopReason: StopReason | null = null;
 
-  private constructor(
+  /** Goes through `recorded` in an episode that was just opened. */
+  constructor(
     readonly episode: Episode,
     private readonly recorded: readonly RecordedTurn[],
   ) {}

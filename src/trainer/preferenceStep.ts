@@ -18,7 +18,7 @@ import { optimizerOptions, updateCounts } from './learnerCalls.js';
 import type { LearnedStep } from './learnStep.js';
 import type { Learner } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
-import { trainingSequence } from './rollout/nodes.js';
+import { learnedMasks, trainingSequence } from './rollout/nodes.js';
 import type { PreferenceStage } from './run/routeSettings.js';
 import type { Settings } from './run/settings.js';
 
@@ -113,7 +113,7 @@ export async function preferenceStep(
 
 /** Null where there is nothing to hold against another: the machine failed, or the policy never spoke. */
 const rewardToCompare = (trajectory: Trajectory) =>
-  trajectory.grade !== null && trajectory.nodes.some(({ actionMask }) => actionMask.includes(1))
+  trajectory.grade !== null && learnedMasks(trajectory).some((mask) => mask.includes(1))
     ? trajectory.grade.reward
     : null;
 

@@ -4,6 +4,7 @@ import { cancelled, WhetstoneError } from '../trajectory/errors.js';
 import type { Task } from '../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../trajectory/trajectory.js';
 import { tasksDealtInStep } from './data/curriculum.js';
+import { recordedGroups } from './data/recordedGroups.js';
 import { chooseReplay } from './data/replay.js';
 import { isEndOfStage, stageOfStep } from './data/stages.js';
 import { planStep } from './data/stepPlan.js';
@@ -240,7 +241,10 @@ export class TrainingRun {
       });
     if (!isPlayed(stage)) {
       onRound(0, plan.tasks);
-      return Promise.all(plan.tasks.map(({ taskId }) => this.recordedOf(taskId, step)));
+      return this.recordedGroupsOf(
+        plan.tasks.map(({ taskId }) => taskId),
+        step,
+      );
     }
     const arena = environmentArena(this.environment, { ...settings, maxTurns }, this.policy.codec.toolFormat.example);
     const options = samplingOptions({ ...settings, temperature }, 'rollout');
@@ -296,14 +300,13 @@ export class TrainingRun {
     return { settings: scaled(this.settings), stage: scaled(stage) };
   }
 
-  /** What the run has recorded of a task before the step, the expert's episode too; of rollouts the newest ones. */
-  private async recordedOf(taskId: string, step: number): Promise<PlayedGroup> {
-    const known = (await this.reader.headers())
-      .filter((header) => header.taskId === taskId && header.kind !== 'evaluation' && header.step < step)
-      .sort((a, b) => b.step - a.step || (a.id < b.id ? -1 : 1));
-    const rollouts = known.filter(({ kind }) => kind === 'rollout').slice(0, 4 * this.settings.groupSize);
-    const chosen = [...known.filter(({ kind }) => kind === 'demonstration'), ...rollouts];
-    return { taskId, trajectories: await this.recorded(chosen.map(({ id }) => id)) };
+  /** What the run has recorded of the tasks before the step. */
+  private async recordedGroupsOf(taskIds: readonly string[], step: number): Promise<PlayedGroup[]> {
+    const headers = await this.reader.headers();
+    const groups = taskIds.flatMap((taskId) => recordedGroups(headers, taskId, step, 4 * this.settings.groupSize));
+    return Promise.all(
+      groups.map(async ({ taskId, trajectoryIds }) => ({ taskId, trajectories: await this.recorded(trajectoryIds) })),
+    );
   }
 
   private recorded(ids: readonly string[]): Promise<Trajectory[]> {

@@ -50,6 +50,17 @@ export interface EpisodeStatistics {
   readonly seconds: number;
 }
 
+/** Where a rollout leaves another one of the same run, whose actions it repeated up to there. */
+export interface BranchOrigin {
+  readonly trajectoryId: string;
+  /** Turns that both have in common; 0 where only the prompt is. */
+  readonly turn: number;
+  /** The first so many nodes are those of the other trajectory, the same in every array. */
+  readonly nodes: number;
+  /** Who played on, in words: a checkpoint's folder, a model, `expert`. */
+  readonly policy: string;
+}
+
 /** The record of one episode. */
 export interface Trajectory {
   /** Unique in its run, e.g. `step-000003/task-id/2` for a rollout, `eval-000000/task-id/0` for an evaluation. */
@@ -65,6 +76,8 @@ export interface Trajectory {
   /** The optimizer step whose weights sampled it. */
   readonly policyStep: number;
   readonly sandbox: string;
+  /** Set where it is a branch. Only what comes behind the shared nodes is its own to learn from. */
+  readonly origin?: BranchOrigin;
   readonly nodes: readonly TrajectoryNode[];
   readonly stopReason: StopReason;
   /** Set where the machine failed; then `grade` is null and the trajectory is left out of its group. */

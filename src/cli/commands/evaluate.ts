@@ -1,6 +1,4 @@
 import { Option } from 'commander';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { readExclusions, readIncludedTasks, withoutExcluded } from '../../env/tasks/excludedTasks.js';
 import { badInput } from '../../trajectory/errors.js';
@@ -8,9 +6,6 @@ import type { Task, TaskSplit } from '../../trajectory/task.js';
 import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
 import { compareEvaluations } from '../../trainer/evaluation/compareEvaluations.js';
 import { loadPolicy } from '../../trainer/loadPolicy.js';
-import { parseHubModel } from '../../trainer/model/hub/modelName.js';
-import { expertPlayer } from '../../trainer/policies/expertPlayer.js';
-import { serverPlayer } from '../../trainer/policies/serverPlayer.js';
 import type { MessagePlayer, Player } from '../../trainer/rollout/arena.js';
 import { environmentArena } from '../../trainer/rollout/environmentArena.js';
 import { openRun } from '../../trainer/run/runReader.js';
@@ -23,8 +18,6 @@ import {
   filled,
   jsonOption,
   locateState,
-  modelOption,
-  modelPath,
   repoOption,
   sandboxOption,
   seedOption,
@@ -32,40 +25,23 @@ import {
   type AddCommand,
   type SandboxOptions,
 } from '../options.js';
+import { addPlayerOptions, earlierModel, modelOfOptions, otherPlayer, type PlayerOptions } from '../players.js';
 import { percent, print, printable, printJson, ProgressLine, table } from '../output.js';
 
-interface EvaluateOptions extends SandboxOptions {
-  readonly model?: string;
-  readonly run?: string;
+interface EvaluateOptions extends SandboxOptions, PlayerOptions {
   readonly split: TaskSplit;
   readonly samples?: number;
-  readonly policy?: string;
-  readonly policyModel?: string;
   readonly against?: string;
   readonly device?: Settings['device'];
   readonly seed?: number;
 }
 
 export const addEvaluateCommand: AddCommand = (program) => {
-  program
+  const command = program
     .command('eval')
     .description('play tasks with a policy and print its success with a 95 % interval')
-    .addOption(repoOption())
-    .addOption(modelOption())
-    .addOption(
-      new Option('--run <run[:step]>', "a run's checkpoint; the last one where no step is given").conflicts('model'),
-    )
-    .addOption(
-      new Option(
-        '--policy <policy>',
-        'another player: `expert`, or `openai:URL`, an OpenAI-compatible server (key in OPENAI_API_KEY)',
-      )
-        .argParser(filled)
-        .conflicts(['model', 'run']),
-    )
-    .addOption(
-      new Option('--policy-model <name>', 'the model that the server of --policy is asked for').argParser(filled),
-    )
+    .addOption(repoOption());
+  addPlayerOptions(command)
     .addOption(new Option('--split <split>', 'which tasks').choices(['heldout', 'train']).default('heldout'))
     .option('--samples <n>', 'episodes of each task', wholeNumber)
     .addOption(
@@ -83,7 +59,7 @@ export const addEvaluateCommand: AddCommand = (program) => {
 
 async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): Promise<void> {
   const { repoRoot, stateFolder } = await locateState(options);
-  const model = options.run === undefined ? modelPath(options.model) : await checkpointOf(stateFolder, options.run);
+  const model = await modelOfOptions(stateFolder, options);
   const against = options.against === undefined ? null : await earlierModel(stateFolder, options.against);
   const { sandbox, device, seed, samples } = options;
   const other = options.policy === undefined ? null : otherPlayer(options.policy, options.policyModel);
@@ -136,17 +112,6 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   }
 }
 
-/** Who plays in place of a policy of ours. Throws badInput where the text names nobody. */
-function otherPlayer(policy: string, model: string | undefined): MessagePlayer {
-  if (policy === 'expert') return expertPlayer;
-  const url = policy.startsWith('openai:') ? policy.slice('openai:'.length) : '';
-  if (!/^https?:\/\/\S+$/.test(url))
-    throw badInput(`There is no policy '${policy}'.`, 'Give `expert`, or `openai:` with an http address.');
-  if (model === undefined) throw badInput('A server needs the name of a model.', 'Give it with `--policy-model`.');
-  const apiKey = process.env.OPENAI_API_KEY;
-  return serverPlayer({ url, model, requestSeconds: 300, ...(apiKey === undefined ? {} : { apiKey }) });
-}
-
 /** What an evaluation found, for a person. */
 function evaluationLines(
   { success, meanReward, validCallRate, passAtK = {}, metrics = {} }: Evaluation,
@@ -173,28 +138,4 @@ async function tasksToPlay(stateFolder: string, run: string | undefined): Promis
   const own = run === undefined ? [] : await openRun(stateFolder, run.split(':')[0]).tasks();
   if (own.length === 0) return readIncludedTasks(stateFolder);
   return withoutExcluded(own, await readExclusions(stateFolder));
-}
-
-/** A model as --model names it, or the checkpoint of a run. */
-async function earlierModel(stateFolder: string, text: string): Promise<string> {
-  const isModel = text === 'embedded' || text.endsWith('.gguf') || parseHubModel(text) !== null;
-  return isModel || existsSync(path.resolve(text, 'config.json'))
-    ? (modelPath(text) ?? text)
-    : checkpointOf(stateFolder, text);
-}
-
-/** The folder of `RUN` or `RUN:STEP`. Throws badInput where there is no such checkpoint. */
-export async function checkpointOf(stateFolder: string, text: string): Promise<string> {
-  const [id, step] = text.split(':');
-  const run = openRun(stateFolder, id);
-  const checkpoints = (await run.events()).filter((event) => event.type === 'checkpoint');
-  const found = step === undefined ? checkpoints.at(-1) : checkpoints.findLast((event) => String(event.step) === step);
-  if (found === undefined) {
-    const steps = [...new Set(checkpoints.map((event) => event.step))];
-    throw badInput(
-      `Run ${id} has no checkpoint${step === undefined ? '' : ` of step ${step}`}.`,
-      steps.length > 0 ? `It has those of the steps ${steps.join(', ')}.` : 'Let it train for a while.',
-    );
-  }
-  return found.folder;
 }

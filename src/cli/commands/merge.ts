@@ -8,7 +8,7 @@ import { badInput } from '../../trajectory/errors.js';
 import { filled, jsonOption, locateState, modelOption, modelPath, repoOption, type AddCommand } from '../options.js';
 import type { RepoOptions } from '../options.js';
 import { print, printJson } from '../output.js';
-import { checkpointOf } from './evaluate.js';
+import { checkpointOf } from '../players.js';
 
 interface MergeOptions extends RepoOptions {
   readonly model?: string;

@@ -1,14 +1,14 @@
 import { Option } from 'commander';
 import { openEnvironment } from '../../env/openEnvironment.js';
-import { replayTrajectory, type RecordedTurn } from '../../env/replay.js';
+import { recordedTurns, replayTrajectory, type RecordedTurn } from '../../env/replay.js';
 import { badInput } from '../../trajectory/errors.js';
-import type { Trajectory } from '../../trajectory/trajectory.js';
 import { episodeLimits } from '../../trainer/run/episodeLimits.js';
 import { openRun } from '../../trainer/run/runReader.js';
 import { interruptible } from '../interrupt.js';
 import { jsonOption, locateState, repoOption, wholeNumber, type AddCommand, type RepoOptions } from '../options.js';
 import { keepWorktree } from '../keptWorktree.js';
 import { print, printable, printJson, ProgressLine, quoted } from '../output.js';
+import { taskOfTrajectory } from './branch.js';
 import { serveReplay } from './stepwiseReplay.js';
 
 interface ReplayOptions extends RepoOptions {
@@ -40,19 +40,14 @@ async function replay(runId: string, trajectoryId: string, options: ReplayOption
   const { repoRoot, stateFolder } = await locateState(options);
   const run = openRun(stateFolder, runId);
   const [trajectory, { settings }] = [await run.trajectory(trajectoryId), await run.config()];
-  const recorded = recordedTurns(trajectory);
+  const recorded = recordedTurns(trajectory.nodes);
   if (options.until === 0 || (options.until ?? 0) > recorded.length) {
     throw badInput(
       `${trajectoryId} has ${recorded.length} turns, so it cannot be played until turn ${options.until}.`,
       `Give a turn from 1 to ${recorded.length}.`,
     );
   }
-  const task = (await run.tasks()).find(({ instance_id }) => instance_id === trajectory.taskId);
-  if (task === undefined)
-    throw badInput(
-      `Run ${runId} does not hold the task ${trajectory.taskId}.`,
-      'Its tasks.json was changed; restore it.',
-    );
+  const task = await taskOfTrajectory(run, trajectory);
   // As it was recorded: a run that was allowed to be unconfined is replayed so.
   const sandbox = trajectory.sandbox === 'unconfined' ? 'unconfined' : settings.sandbox;
   const progress = new ProgressLine();
@@ -104,16 +99,6 @@ async function replay(runId: string, trajectoryId: string, options: ReplayOption
     progress.clear();
     await environment.dispose();
   }
-}
-
-/** The turns along the trajectory: each assistant message with the observations that followed it. */
-export function recordedTurns(trajectory: Trajectory): RecordedTurn[] {
-  const turns: { message: RecordedTurn['message']; observations: string[] }[] = [];
-  for (const { message } of trajectory.nodes) {
-    if (message.role === 'assistant') turns.push({ message, observations: [] });
-    else if (message.role === 'tool') turns.at(-1)?.observations.push(message.content);
-  }
-  return turns;
 }
 
 function describeCalls({ message }: RecordedTurn): string {

@@ -1,8 +1,8 @@
 import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js';
 import { cancelled } from '../../trajectory/errors.js';
 import type { MessagePlayer } from '../rollout/arena.js';
-import type { Dialogue, Opening } from '../rollout/dialogue.js';
-import { NodePath } from '../rollout/nodes.js';
+import { beginningOf, withoutTokens, type Dialogue, type Opening } from '../rollout/dialogue.js';
+import type { NodePath } from '../rollout/nodes.js';
 import { parseAssistantText } from '../text/toolCalls.js';
 import { textIn } from '../warmStart/demonstrations.js';
 import { expertTurns } from '../warmStart/expertTurns.js';
@@ -21,14 +21,14 @@ export const expertPlayer: MessagePlayer = {
 
 /** Says its turns one after the other, whatever the tools answer. */
 class ScriptedDialogue implements Dialogue {
-  readonly path = new NodePath();
+  readonly path: NodePath;
   private said = 0;
 
   constructor(
     opening: Opening,
     private readonly turns: readonly string[],
   ) {
-    for (const message of opening.prompt) this.path.addGiven(message, new Int32Array(0));
+    this.path = beginningOf(opening, () => withoutTokens(opening.prompt)).path;
   }
 
   next(signal: AbortSignal): Promise<AssistantMessage | null> {

@@ -1,7 +1,7 @@
 import type { AssistantMessage, Message, ToolCall, ToolMessage, ToolSchema } from '../../trajectory/message.js';
 import type { MessagePlayer } from '../rollout/arena.js';
-import type { Dialogue, Opening } from '../rollout/dialogue.js';
-import { NodePath } from '../rollout/nodes.js';
+import { beginningOf, withoutTokens, type Dialogue, type Opening } from '../rollout/dialogue.js';
+import type { NodePath } from '../rollout/nodes.js';
 import { deriveSeed } from '../rollout/seeds.js';
 import { parseAssistantText } from '../text/toolCalls.js';
 import { isRecord } from '../text/toolFormats/json.js';
@@ -16,16 +16,16 @@ export function serverPlayer(options: ChatServerOptions): MessagePlayer {
 }
 
 class ServerDialogue implements Dialogue {
-  readonly path = new NodePath();
+  readonly path: NodePath;
   private readonly messages: Message[];
-  private turn = 0;
+  private turn: number;
 
   constructor(
     private readonly server: ChatServer,
     private readonly opening: Opening,
   ) {
-    this.messages = [...opening.prompt];
-    for (const message of opening.prompt) this.path.addGiven(message, new Int32Array(0));
+    const beginning = beginningOf(opening, () => withoutTokens(opening.prompt));
+    ({ path: this.path, messages: this.messages, turns: this.turn } = beginning);
   }
 
   async next(signal: AbortSignal): Promise<AssistantMessage | null> {

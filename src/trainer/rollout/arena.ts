@@ -6,7 +6,7 @@ import type { Generator } from '../model/policy.js';
 import type { TextCodec } from '../text/textCodec.js';
 import type { Dialogue, Opening } from './dialogue.js';
 
-export type { EpisodePlan, SamplingOptions } from './episodePlan.js';
+export type { EpisodePlan, EpisodePrefix, SamplingOptions } from './episodePlan.js';
 
 /** Where episodes are played: a repository's environment with the run's limits and reward, seen from the rollouts. */
 export interface Arena {

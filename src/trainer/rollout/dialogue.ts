@@ -1,12 +1,14 @@
 import type {
   AssistantMessage,
+  Message,
   SystemMessage,
   ToolMessage,
   ToolSchema,
   UserMessage,
 } from '../../trajectory/message.js';
+import { leaveOutObservations } from './contextWindow.js';
 import type { EpisodePlan, SamplingOptions } from './episodePlan.js';
-import type { NodePath } from './nodes.js';
+import { NodePath } from './nodes.js';
 
 /** What an episode opens with. */
 export interface Opening {
@@ -17,6 +19,42 @@ export interface Opening {
   readonly root: string;
   readonly options: SamplingOptions;
 }
+
+/** Where a dialogue begins: what is recorded already, and the conversation as the policy sees it. */
+export interface Beginning {
+  readonly path: NodePath;
+  readonly messages: Message[];
+  /** Turns that are behind it. */
+  readonly turns: number;
+}
+
+/**
+ * The prompt, or what the episode is a branch of up to there.
+ * @param promptNodes the prompt's messages with their ids
+ */
+export function beginningOf(
+  { plan, prompt, options }: Opening,
+  promptNodes: () => readonly { readonly message: Message; readonly tokenIds: Int32Array }[],
+): Beginning {
+  if (plan.prefix === undefined) {
+    const path = new NodePath();
+    for (const { message, tokenIds } of promptNodes()) path.addGiven(message, tokenIds);
+    return { path, messages: [...prompt], turns: 0 };
+  }
+  const { nodes } = plan.prefix;
+  let messages: Message[] = [];
+  for (const { message, branch } of nodes) {
+    // The node of a new branch tells the history anew; as messages only the window changed it.
+    if (branch === 'window') messages = leaveOutObservations(messages, options.keptObservations) ?? messages;
+    else if (branch === undefined) messages.push(message);
+  }
+  const turns = nodes.filter(({ message }) => message.role === 'assistant').length;
+  return { path: NodePath.behind(nodes), messages, turns };
+}
+
+/** Messages of who plays without token ids. */
+export const withoutTokens = (messages: readonly Message[]) =>
+  messages.map((message) => ({ message, tokenIds: new Int32Array(0) }));
 
 /** One episode as who plays it sees it: turns out, observations in. */
 export interface Dialogue {

@@ -1,4 +1,5 @@
 import type { Task } from '../../trajectory/task.js';
+import type { BranchOrigin, TrajectoryNode } from '../../trajectory/trajectory.js';
 
 export interface SamplingOptions {
   /** 0 is greedy. */
@@ -18,6 +19,12 @@ export interface SamplingOptions {
   readonly episodeSeconds: number;
 }
 
+/** What an episode repeats before its policy has a say: the recorded nodes of another one. */
+export interface EpisodePrefix {
+  readonly origin: BranchOrigin;
+  readonly nodes: readonly TrajectoryNode[];
+}
+
 /** Which episode to play. Everything random in it comes from `seed`. */
 export interface EpisodePlan {
   readonly id: string;
@@ -28,4 +35,6 @@ export interface EpisodePlan {
   readonly seed: number;
   /** In place of the temperature of all. */
   readonly temperature?: number;
+  /** Set where the episode is a branch of another one. */
+  readonly prefix?: EpisodePrefix;
 }

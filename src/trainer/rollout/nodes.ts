@@ -18,6 +18,19 @@ export class NodePath {
     return this.nodes.reduce((sum, node) => sum + node.tokenIds.length, 0);
   }
 
+  /** Begins with recorded nodes; the policy goes on behind the last of them. Only for an empty path. */
+  static behind(nodes: readonly TrajectoryNode[]): NodePath {
+    const path = new NodePath();
+    path.nodes.push(...nodes);
+    for (let at: number | null = nodes.length - 1; at !== null; at = nodes[at]!.parent) path.path.unshift(at);
+    path.tokens = path.path.reduce((sum, index) => sum + nodes[index]!.tokenIds.length, 0);
+    path.sampledTokens = nodes.reduce(
+      (sum, { actionMask }) => sum + actionMask.reduce((ones, bit) => ones + bit, 0),
+      0,
+    );
+    return path;
+  }
+
   /** Tokens that the policy did not sample: mask 0. */
   addGiven(message: Message, tokenIds: Int32Array, branch?: BranchReason): void {
     const unknown = new Float32Array(tokenIds.length).fill(NaN);
@@ -85,24 +98,31 @@ function commonPrefix(a: Int32Array, b: Int32Array): number {
   return differs < 0 ? a.length : differs;
 }
 
+/** The masks of what is learned from: of a branch only its own nodes, since the shared ones are the other trajectory's. */
+export function learnedMasks({ nodes, origin }: Pick<Trajectory, 'nodes' | 'origin'>): Uint8Array[] {
+  const shared = origin?.nodes ?? 0;
+  return nodes.map(({ actionMask }, index) => (index < shared ? new Uint8Array(actionMask.length) : actionMask));
+}
+
 /**
  * The trajectory's tokens for the learner, laid end to end up to its last sampled token: what follows cannot be learned
  * from. Where the trajectory branches, each branch is a sequence of its own.
  */
 export function trainingSequence(trajectory: Trajectory): TrainingSequence {
   const { nodes } = trajectory;
-  const actionMask = concatenateBytes(nodes.map((node) => node.actionMask));
+  const masks = learnedMasks(trajectory);
+  const actionMask = concatenateBytes(masks);
   const end = actionMask.lastIndexOf(1) + 1;
   const isTree = nodes.some(({ parent }, index) => index > 0 && parent !== index - 1);
   return {
     tokenIds: concatenate(nodes.map((node) => node.tokenIds)).subarray(0, end),
     actionMask: actionMask.subarray(0, end),
-    ...(isTree ? { branches: branchesOf(nodes) } : {}),
+    ...(isTree ? { branches: branchesOf(nodes, masks) } : {}),
   };
 }
 
 /** Every way from the root to a leaf that holds a sampled token of its own, up to the last of them. */
-function branchesOf(nodes: readonly TrajectoryNode[]): SequenceBranch[] {
+function branchesOf(nodes: readonly TrajectoryNode[], nodeMasks: readonly Uint8Array[]): SequenceBranch[] {
   const starts: number[] = [];
   let tokens = 0;
   for (const { tokenIds } of nodes) {
@@ -115,13 +135,13 @@ function branchesOf(nodes: readonly TrajectoryNode[]): SequenceBranch[] {
     if (parents.has(leaf)) return [];
     const path: number[] = [];
     for (let at: number | null = leaf; at !== null; at = nodes[at]!.parent) path.unshift(at);
-    const isNew = (index: number) => !learned.has(index) && nodes[index]!.actionMask.includes(1);
+    const isNew = (index: number) => !learned.has(index) && nodeMasks[index]!.includes(1);
     const last = path.findLastIndex(isNew);
     if (last < 0) return [];
     const taken = path.slice(0, last + 1);
     const masks = taken.map((index) => {
-      const { actionMask } = nodes[index]!;
-      return isNew(index) ? actionMask : new Uint8Array(actionMask.length);
+      const mask = nodeMasks[index]!;
+      return isNew(index) ? mask : new Uint8Array(mask.length);
     });
     for (const index of taken) learned.add(index);
     const positions = taken.flatMap((index) => Array.from(nodes[index]!.tokenIds, (_id, i) => starts[index]! + i));

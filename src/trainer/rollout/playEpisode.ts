@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import type { Episode, EpisodeCounters } from '../../env/episodeTypes.js';
 import { unifiedDiff } from '../../env/tasks/unifiedDiff.js';
-import { cancelled, WhetstoneError } from '../../trajectory/errors.js';
+import { recordedTurns, OpenReplay } from '../../env/replay.js';
+import { cancelled, infrastructure, WhetstoneError } from '../../trajectory/errors.js';
 import type { Grade } from '../../trajectory/grade.js';
 import type { EpisodeStatistics, StopReason, Trajectory } from '../../trajectory/trajectory.js';
-import type { Arena, EpisodePlan, MessagePlayer, Player, SamplingOptions } from './arena.js';
+import type { Arena, EpisodePlan, EpisodePrefix, MessagePlayer, Player, SamplingOptions } from './arena.js';
 import type { Dialogue, Opening } from './dialogue.js';
 import { NodePath } from './nodes.js';
 import { Slots } from './slots.js';
@@ -49,6 +50,8 @@ async function attempt(
   try {
     const opened = await slots.run(signal, () => arena.startEpisode(plan.task));
     episode = opened;
+    const { prefix } = plan;
+    if (prefix !== undefined) await slots.run(signal, () => repeatTurns(opened, prefix, signal));
     const { prompt, tools, root } = opened;
     dialogue = await converse(player, { plan, prompt, tools, root, options });
     const stopReason = await playTurns(dialogue, opened, options, signal, slots);
@@ -80,9 +83,31 @@ async function attempt(
     temperature: options.temperature,
     policyStep: player.policyStep,
     sandbox: arena.sandbox,
-    nodes: dialogue?.path.nodes ?? [],
+    ...(plan.prefix === undefined ? {} : { origin: plan.prefix.origin }),
+    nodes: dialogue?.path.nodes ?? plan.prefix?.nodes ?? [],
     ...ending,
   };
+}
+
+/**
+ * Takes the episode to where its prefix ends, by the recorded actions. Throws `infrastructure` where the tools answer otherwise
+ * than recorded: what the policy would be shown is not what its tree is like.
+ */
+async function repeatTurns(episode: Episode, prefix: EpisodePrefix, signal: AbortSignal): Promise<void> {
+  const { trajectoryId, turn: last } = prefix.origin;
+  const replay = new OpenReplay(episode, recordedTurns(prefix.nodes));
+  for (let turn = await replay.next(signal); turn !== null; turn = await replay.next(signal)) {
+    if (turn.same) continue;
+    throw infrastructure(
+      `Turn ${turn.turn} of ${trajectoryId} was answered otherwise than recorded when it was repeated.`,
+      'See the differences with `whetstone replay`, or branch before that turn.',
+    );
+  }
+  if (replay.stopReason === null) return;
+  throw infrastructure(
+    `${trajectoryId} is over (${replay.stopReason}) by turn ${last}: nothing can follow.`,
+    'Branch before that turn.',
+  );
 }
 
 const converse = (player: Player | MessagePlayer, opening: Opening): Dialogue | Promise<Dialogue> =>

@@ -3,8 +3,8 @@ import type { BranchReason } from '../../trajectory/trajectory.js';
 import type { GenerationResult } from '../model/policy.js';
 import type { Player } from './arena.js';
 import { leaveOutObservations } from './contextWindow.js';
-import type { Dialogue, Opening } from './dialogue.js';
-import { NodePath, observationNodes } from './nodes.js';
+import { beginningOf, type Dialogue, type Opening } from './dialogue.js';
+import { type NodePath, observationNodes } from './nodes.js';
 import { deriveSeed } from './seeds.js';
 
 /**
@@ -13,19 +13,18 @@ import { deriveSeed } from './seeds.js';
  * as it is shown from then on.
  */
 export class TokenDialogue implements Dialogue {
-  readonly path = new NodePath();
+  readonly path: NodePath;
   /** The conversation as the policy sees it at present. */
   private messages: Message[];
-  private turn = 0;
+  private turn: number;
   private sampled: { readonly result: GenerationResult; readonly message: AssistantMessage } | null = null;
 
   constructor(
     private readonly player: Player,
     private readonly opening: Opening,
   ) {
-    this.messages = [...opening.prompt];
-    for (const { message, tokenIds } of player.codec.promptNodes(opening.prompt, opening.tools))
-      this.path.addGiven(message, tokenIds);
+    const beginning = beginningOf(opening, () => player.codec.promptNodes(opening.prompt, opening.tools));
+    ({ path: this.path, messages: this.messages, turns: this.turn } = beginning);
   }
 
   async next(signal: AbortSignal): Promise<AssistantMessage | null> {

@@ -27,6 +27,7 @@ const indexedHeaderSchema: z.ZodType<IndexedHeader> = z.object({
     tools: z.array(z.string()),
     infrastructureError: z.string().nullable(),
     sandbox: z.string(),
+    origin: z.object({ trajectoryId: z.string(), turn: count }).optional(),
   }),
   offset: count,
   length: count,

@@ -141,7 +141,20 @@ export class RunReader {
     } finally {
       await handle.close();
     }
-    return restoreTrajectory(trajectoryLineSchema.parse(JSON.parse(line.toString('utf8'))), this.paths.tokens);
+    const parsed = trajectoryLineSchema.parse(JSON.parse(line.toString('utf8')));
+    // A branch is written behind what it comes from, so this comes to an end.
+    const from = parsed.origin && this.index.get(parsed.origin.trajectoryId);
+    if (from && from.offset >= entry.offset) throw this.branchOfNothing(id);
+    const shared = parsed.origin && (await this.findTrajectory(parsed.origin.trajectoryId));
+    if (shared === null) throw this.branchOfNothing(id);
+    return restoreTrajectory(parsed, this.paths.tokens, shared?.nodes);
+  }
+
+  private branchOfNothing(id: string): WhetstoneError {
+    return badInput(
+      `${this.paths.trajectories}: what ${id} is a branch of does not stand before it.`,
+      'The file was changed by something else; restore it or delete the run.',
+    );
   }
 
   private async readHeaders(): Promise<void> {
@@ -185,7 +198,8 @@ export class RunReader {
   }
 
   private async isLive(): Promise<boolean> {
-    return (await trainLockHolder(this.stateFolder))?.runId === this.id;
+    const holder = await trainLockHolder(this.stateFolder);
+    return holder?.activity === 'training' && holder.runId === this.id;
   }
 }
 

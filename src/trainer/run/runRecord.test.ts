@@ -104,6 +104,50 @@ function taskOf(id: string, split: TaskSplit): Task {
 
 const create = (runId = newRunId()): Promise<RunPaths> => createRun(stateFolder, configOf(runId));
 
+/** A branch of it behind its first node, with two nodes of its own. */
+function branchOf(parent: Trajectory, id: string): Trajectory {
+  const [prompt, turn] = trajectoryOf(id, 5).nodes;
+  return {
+    ...trajectoryOf(id, 5),
+    origin: { trajectoryId: parent.id, turn: 0, nodes: 1, policy: 'someone' },
+    nodes: [parent.nodes[0]!, turn!, { ...prompt!, parent: 1 }],
+  };
+}
+
+describe('the branches of a trajectory', () => {
+  it('are read whole, hold what they do not share, and are told apart in lists', async () => {
+    const paths = await createRun(stateFolder, configOf('r1'));
+    const writer = new RunWriter(paths);
+    const parent = trajectoryOf('a', 4);
+    const branch = branchOf(parent, 'a/turn-0/0');
+    const leaf = { ...branchOf(parent, 'a/turn-0/0/turn-1/0'), nodes: [...branch.nodes, branch.nodes[1]!] };
+    const ofBranch = { ...leaf, origin: { trajectoryId: branch.id, turn: 1, nodes: 3, policy: 'x' } };
+    for (const one of [parent, branch, ofBranch]) writer.trajectory(one);
+    writer.close();
+    const reader = openRun(stateFolder, 'r1');
+    for (const one of [ofBranch, branch, parent]) expect(await reader.trajectory(one.id)).toEqual(one);
+    expect((await reader.headers()).map(({ origin }) => origin?.trajectoryId)).toEqual([undefined, 'a', branch.id]);
+    const lines = readFileSync(paths.trajectories, 'utf8').trim().split('\n');
+    const nodes = lines.map((line) => (JSON.parse(line) as { nodes: unknown[] }).nodes.length);
+    expect(nodes).toEqual([2, 2, 1]);
+  });
+
+  it('of something that is not there are refused in one line', async () => {
+    const paths = await createRun(stateFolder, configOf('r1'));
+    const writer = new RunWriter(paths);
+    const orphan = branchOf(trajectoryOf('gone', 4), 'gone/turn-0/0');
+    const own = { ...orphan, id: 'itself', origin: { ...orphan.origin!, trajectoryId: 'itself' } };
+    for (const one of [orphan, own]) writer.trajectory(one);
+    writer.close();
+    for (const id of [orphan.id, own.id]) {
+      await expect(openRun(stateFolder, 'r1').trajectory(id)).rejects.toMatchObject({
+        kind: 'bad-input',
+        message: expect.stringContaining('does not stand before it') as string,
+      });
+    }
+  });
+});
+
 describe('the record of a run', () => {
   it('from before a run could choose its algorithm opens, as the GRPO that it was', async () => {
     const paths = await create('r0');

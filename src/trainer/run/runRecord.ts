@@ -4,7 +4,7 @@
  *   config.json          RunConfig; its taskIds are empty until the tasks are settled; a resumed run may change a few settings (`changed`)
  *   tasks.json           Task[], copied when the tasks are settled
  *   events.jsonl         RunEvent, append-only; a torn last line is ignored
- *   trajectories.jsonl   one TrajectoryLine a trajectory, append-only
+ *   trajectories.jsonl   one TrajectoryLine a trajectory, append-only; a branch holds the nodes that it does not share
  *   headers.jsonl        one TrajectoryHeader a trajectory and where its line lies: an index that lists read, no part of the truth
  *   tokens.bin           blocks of ids, mask, log-probs, entropies, addressed by TrajectoryLine
  *   learned.jsonl/.bin   what the learner found out about each trajectory (LearnedTokens)
@@ -13,6 +13,7 @@
  *   log.txt              standard error of the background process
  */
 import type { ErrorKind } from '../../trajectory/errors.js';
+import type { BranchOrigin } from '../../trajectory/trajectory.js';
 import type { Finding } from '../doctor/finding.js';
 import type { TaskOutcomes } from '../evaluation/evaluationMetrics.js';
 import type { SettingChange } from './resumeChanges.js';
@@ -165,4 +166,6 @@ export interface TrajectoryHeader {
   readonly tools: readonly string[];
   readonly infrastructureError: string | null;
   readonly sandbox: string;
+  /** Set where it is a branch. */
+  readonly origin?: Pick<BranchOrigin, 'trajectoryId' | 'turn'>;
 }

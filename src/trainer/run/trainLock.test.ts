@@ -24,7 +24,7 @@ describe('the lock of a training', () => {
       kind: 'bad-input',
       line: expect.stringMatching(new RegExp(`run r1, pid ${process.pid}.*whetstone runs stop r1`)) as string,
     });
-    expect(await trainLockHolder(root)).toEqual({ pid: process.pid, runId: 'r1' });
+    expect(await trainLockHolder(root)).toEqual({ pid: process.pid, runId: 'r1', activity: 'training' });
     await lock.release();
     await (await acquireTrainLock(root, 'r2')).release();
     expect(readdirSync(root)).toEqual(['.gitignore']);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { processIdentity } from './processIdentity.js';
-import { lives, lockFile, parseHolder, type LockHolder } from './trainLockHolder.js';
+import { lives, lockFile, parseHolder, type LockActivity, type LockHolder } from './trainLockHolder.js';
 
 /** Removes a lock whose process was killed; does nothing where that process lives, or where there is no lock. */
 export async function removeDeadLock(stateFolder: string): Promise<void> {
@@ -35,10 +35,10 @@ export async function lockOrHolder(file: string, mine: LockHolder): Promise<Lock
 }
 
 /** Tells one holder's lock from another's of the same process. */
-export async function newHolder(runId: string): Promise<LockHolder> {
+export async function newHolder(runId: string, activity: LockActivity): Promise<LockHolder> {
   const identity = (await processIdentity(process.pid)) ?? 'alive';
   const nonce = `${process.pid}-${Date.now()}-${Math.random().toString(36).slice(2)}`;
-  return { pid: process.pid, identity, runId, nonce };
+  return { pid: process.pid, identity, runId, nonce, activity };
 }
 
 /**
@@ -48,7 +48,7 @@ export async function newHolder(runId: string): Promise<LockHolder> {
  */
 async function insteadOf(deadText: string, file: string, act: () => Promise<void>): Promise<boolean> {
   const claim = `${file}.${createHash('sha256').update(deadText).digest('hex').slice(0, 16)}`;
-  while ((await lockOrHolder(claim, await newHolder('claim'))) !== null) await setTimeout(10);
+  while ((await lockOrHolder(claim, await newHolder('claim', 'training'))) !== null) await setTimeout(10);
   try {
     if ((await readText(file)) !== deadText) return false;
     await act();

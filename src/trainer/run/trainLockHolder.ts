@@ -3,16 +3,30 @@ import path from 'node:path';
 import { z } from 'zod';
 import { processIdentity } from './processIdentity.js';
 
-const holderSchema = z.object({ pid: z.int(), identity: z.string(), runId: z.string(), nonce: z.string() });
+/** What a run is written to for. */
+const activitySchema = z.enum(['training', 'branching']);
+export type LockActivity = z.infer<typeof activitySchema>;
+
+const holderSchema = z.object({
+  pid: z.int(),
+  identity: z.string(),
+  runId: z.string(),
+  nonce: z.string(),
+  activity: activitySchema.default('training'),
+});
 /** What is written in `.whetstone/train.lock`. */
 export type LockHolder = z.infer<typeof holderSchema>;
 
 export const lockFile = (stateFolder: string) => path.join(stateFolder, 'train.lock');
 
 /** Who holds the lock at this moment; null where nobody who lives does. */
-export async function trainLockHolder(stateFolder: string): Promise<{ pid: number; runId: string } | null> {
+export async function trainLockHolder(
+  stateFolder: string,
+): Promise<Pick<LockHolder, 'pid' | 'runId' | 'activity'> | null> {
   const holder = await readHolder(lockFile(stateFolder));
-  return holder !== null && (await lives(holder)) ? { pid: holder.pid, runId: holder.runId } : null;
+  if (holder === null || !(await lives(holder))) return null;
+  const { pid, runId, activity } = holder;
+  return { pid, runId, activity };
 }
 
 export async function lives(holder: LockHolder): Promise<boolean> {

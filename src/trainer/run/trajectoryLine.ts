@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Grade } from '../../trajectory/grade.js';
+import { badInput } from '../../trajectory/errors.js';
 import type { Message } from '../../trajectory/message.js';
-import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import type { BranchOrigin, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import type { TrajectoryHeader } from './runRecord.js';
 import { readTokenBlock, type TokenBlock, type TokenFile } from './tokenFile.js';
 
@@ -32,54 +33,68 @@ export const gradeSchema: z.ZodType<Grade> = z.object({
   files: z.array(z.object({ path: z.string(), ratio: z.number(), reason: z.string().optional() })),
 });
 
-/** A trajectory as a JSON line: its arrays are in the token file, `nodes[].tokens` says how many each node has. */
-export const trajectoryLineSchema = z.object({
-  id: z.string(),
-  kind: z.enum(['rollout', 'evaluation', 'demonstration']),
-  step: count,
-  taskId: z.string(),
-  split: z.enum(['train', 'heldout']),
-  sample: count,
-  seed: count,
-  temperature: z.number(),
-  policyStep: count,
-  sandbox: z.string(),
-  stopReason: z.enum(['submitted', 'no-tool-call', 'turn-limit', 'token-limit', 'time-limit', 'cancelled', 'error']),
-  infrastructureError: z.string().nullable(),
-  grade: gradeSchema.nullable(),
-  patch: z.string(),
-  statistics: z.object({
-    turns: count,
-    toolCalls: z.record(z.string(), count),
-    malformedCalls: count,
-    unknownTools: count,
-    invalidArguments: count,
-    validCalls: count,
-    dangerousCommands: z.array(z.string()).optional(),
-    sampledTokens: count,
-    totalTokens: count,
-    seconds: z.number(),
-  }),
-  block: tokenBlockSchema,
-  nodes: z
-    .array(
+const originSchema: z.ZodType<BranchOrigin> = z.object({
+  trajectoryId: z.string(),
+  turn: count,
+  nodes: count,
+  policy: z.string(),
+});
+
+/**
+ * A trajectory as a JSON line: its arrays are in the token file, `nodes[].tokens` says how many each node has. A branch's
+ * line has only the nodes that it does not share; their parents count all of them.
+ */
+export const trajectoryLineSchema = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['rollout', 'evaluation', 'demonstration']),
+    step: count,
+    taskId: z.string(),
+    split: z.enum(['train', 'heldout']),
+    sample: count,
+    seed: count,
+    temperature: z.number(),
+    policyStep: count,
+    sandbox: z.string(),
+    origin: originSchema.optional(),
+    stopReason: z.enum(['submitted', 'no-tool-call', 'turn-limit', 'token-limit', 'time-limit', 'cancelled', 'error']),
+    infrastructureError: z.string().nullable(),
+    grade: gradeSchema.nullable(),
+    patch: z.string(),
+    statistics: z.object({
+      turns: count,
+      toolCalls: z.record(z.string(), count),
+      malformedCalls: count,
+      unknownTools: count,
+      invalidArguments: count,
+      validCalls: count,
+      dangerousCommands: z.array(z.string()).optional(),
+      sampledTokens: count,
+      totalTokens: count,
+      seconds: z.number(),
+    }),
+    block: tokenBlockSchema,
+    nodes: z.array(
       z.object({
         parent: count.nullable(),
         message: messageSchema,
         branch: z.enum(['template', 'window']).optional(),
         tokens: count,
       }),
-    )
-    // Whoever walks from a leaf to the root must arrive there.
-    .refine((nodes) => nodes.every(({ parent }, index) => parent === null || parent < index), 'a parent comes first'),
-});
+    ),
+  })
+  // Whoever walks from a leaf to the root must arrive there.
+  .refine(
+    ({ nodes, origin }) => nodes.every(({ parent }, index) => parent === null || parent < index + (origin?.nodes ?? 0)),
+    { message: 'a parent comes first', path: ['nodes'] },
+  );
 export type TrajectoryLine = z.infer<typeof trajectoryLineSchema>;
 
 const kinds = ['int32', 'float32', 'float32', 'uint8'] as const;
 
 /** Writes the trajectory's arrays to the token file and returns its line, which must be written after. */
 export function storeTrajectory(trajectory: Trajectory, tokens: TokenFile): TrajectoryLine {
-  const { nodes } = trajectory;
+  const nodes = trajectory.nodes.slice(trajectory.origin?.nodes ?? 0);
   const block = tokens.append([
     Int32Array.from(nodes.flatMap((node) => [...node.tokenIds])),
     Float32Array.from(nodes.flatMap((node) => [...node.logprobs])),
@@ -93,9 +108,22 @@ export function storeTrajectory(trajectory: Trajectory, tokens: TokenFile): Traj
   });
 }
 
-/** Reads the arrays that belong to a line and puts the trajectory together again. */
-export async function restoreTrajectory(line: TrajectoryLine, tokenFile: string): Promise<Trajectory> {
+/**
+ * Reads the arrays that belong to a line and puts the trajectory together again.
+ * @param sharedWith the nodes of the trajectory that a branch comes from
+ */
+export async function restoreTrajectory(
+  line: TrajectoryLine,
+  tokenFile: string,
+  sharedWith: readonly TrajectoryNode[] = [],
+): Promise<Trajectory> {
   const { block, nodes, ...rest } = line;
+  const shared = rest.origin?.nodes ?? 0;
+  if (sharedWith.length < shared) {
+    const { trajectoryId } = rest.origin!;
+    const found = `has ${sharedWith.length} nodes, and its branch ${rest.id} shares ${shared}`;
+    throw badInput(`${trajectoryId} ${found}.`, 'trajectories.jsonl was changed by something else; restore it.');
+  }
   const [ids, logprobs, entropies, mask] = await readTokenBlock(tokenFile, block, kinds);
   let start = 0;
   const restored = nodes.map(({ parent, message, branch, tokens }): TrajectoryNode => {
@@ -112,12 +140,13 @@ export async function restoreTrajectory(line: TrajectoryLine, tokenFile: string)
     start = end;
     return node;
   });
-  return { ...rest, nodes: restored };
+  return { ...rest, nodes: [...sharedWith.slice(0, shared), ...restored] };
 }
 
 /** What lists and trees show of a trajectory. */
 export function headerOf(trajectory: TrajectoryLine | Trajectory): TrajectoryHeader {
-  const { id, kind, step, taskId, sample, grade, stopReason, statistics, infrastructureError, sandbox } = trajectory;
+  const { id, kind, step, taskId, sample, grade, stopReason, statistics, infrastructureError, sandbox, origin } =
+    trajectory;
   return {
     id,
     kind,
@@ -131,5 +160,6 @@ export function headerOf(trajectory: TrajectoryLine | Trajectory): TrajectoryHea
     tools: Object.keys(statistics.toolCalls),
     infrastructureError,
     sandbox,
+    ...(origin === undefined ? {} : { origin: { trajectoryId: origin.trajectoryId, turn: origin.turn } }),
   };
 }

@@ -1,0 +1,82 @@
+import { Option, type Command } from 'commander';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parseHubModel } from '../trainer/model/hub/modelName.js';
+import { expertPlayer } from '../trainer/policies/expertPlayer.js';
+import { serverPlayer } from '../trainer/policies/serverPlayer.js';
+import type { MessagePlayer } from '../trainer/rollout/arena.js';
+import { listCheckpoints } from '../trainer/run/checkpoints.js';
+import { openRun, type RunReader } from '../trainer/run/runReader.js';
+import { badInput } from '../trajectory/errors.js';
+import { filled, modelOption, modelPath } from './options.js';
+
+/** Who plays: a model, the checkpoint of a run, or another player. */
+export interface PlayerOptions {
+  readonly model?: string;
+  readonly run?: string;
+  readonly policy?: string;
+  readonly policyModel?: string;
+}
+
+export const addPlayerOptions = (command: Command) =>
+  command
+    .addOption(modelOption())
+    .addOption(
+      new Option('--run <run[:step]>', "a run's checkpoint; the last one where no step is given").conflicts('model'),
+    )
+    .addOption(
+      new Option(
+        '--policy <policy>',
+        'another player: `expert`, or `openai:URL`, an OpenAI-compatible server (key in OPENAI_API_KEY)',
+      )
+        .argParser(filled)
+        .conflicts(['model', 'run']),
+    )
+    .addOption(
+      new Option('--policy-model <name>', 'the model that the server of --policy is asked for').argParser(filled),
+    );
+
+/** What the options name, as the setting `model` has it; undefined where they name nothing. */
+export async function modelOfOptions(stateFolder: string, { model, run }: PlayerOptions): Promise<string | undefined> {
+  return run === undefined ? modelPath(model) : checkpointOf(stateFolder, run);
+}
+
+/** Who plays in place of a policy of ours. Throws badInput where the text names nobody. */
+export function otherPlayer(policy: string, model: string | undefined): MessagePlayer {
+  if (policy === 'expert') return expertPlayer;
+  const url = policy.startsWith('openai:') ? policy.slice('openai:'.length) : '';
+  if (!/^https?:\/\/\S+$/.test(url))
+    throw badInput(`There is no policy '${policy}'.`, 'Give `expert`, or `openai:` with an http address.');
+  if (model === undefined) throw badInput('A server needs the name of a model.', 'Give it with `--policy-model`.');
+  const apiKey = process.env.OPENAI_API_KEY;
+  return serverPlayer({ url, model, requestSeconds: 300, ...(apiKey === undefined ? {} : { apiKey }) });
+}
+
+/** A model as --model names it, or the checkpoint of a run. */
+export async function earlierModel(stateFolder: string, text: string): Promise<string> {
+  const isModel = text === 'embedded' || text.endsWith('.gguf') || parseHubModel(text) !== null;
+  return isModel || existsSync(path.resolve(text, 'config.json'))
+    ? (modelPath(text) ?? text)
+    : checkpointOf(stateFolder, text);
+}
+
+/** The newest checkpoint of a run that is still there; undefined where there is none. */
+export async function checkpointIfAny(run: RunReader): Promise<string | undefined> {
+  return (await listCheckpoints(run.paths.checkpoints)).at(-1)?.folder;
+}
+
+/** The folder of `RUN` or `RUN:STEP`. Throws badInput where there is no such checkpoint. */
+export async function checkpointOf(stateFolder: string, text: string): Promise<string> {
+  const [id, step] = text.split(':');
+  const run = openRun(stateFolder, id);
+  const checkpoints = (await run.events()).filter((event) => event.type === 'checkpoint');
+  const found = step === undefined ? checkpoints.at(-1) : checkpoints.findLast((event) => String(event.step) === step);
+  if (found === undefined) {
+    const steps = [...new Set(checkpoints.map((event) => event.step))];
+    throw badInput(
+      `Run ${id} has no checkpoint${step === undefined ? '' : ` of step ${step}`}.`,
+      steps.length > 0 ? `It has those of the steps ${steps.join(', ')}.` : 'Let it train for a while.',
+    );
+  }
+  return found.folder;
+}
