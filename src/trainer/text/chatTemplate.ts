@@ -1,4 +1,5 @@
-import { Template } from '@huggingface/jinja';
+import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
+import { Script, createContext } from 'node:vm';
 import { badInput } from '../../trajectory/errors.js';
 import type { AssistantMessage, Message, ToolSchema } from '../../trajectory/message.js';
 import { nineCharacterId } from './toolFormats/callId.js';
@@ -8,11 +9,19 @@ export interface ChatTemplate {
   render(messages: readonly Message[], tools: readonly ToolSchema[], options: { generationPrompt: boolean }): string;
 }
 
-/** `specialTokens`: what templates read by name, e.g. `bos_token`. Throws `bad-input` where the Jinja does not parse. */
+/** Numbers that one `range` of a template may give; real templates count messages. */
+const longestRange = 100_000;
+
+/**
+ * @param specialTokens what templates read by name, e.g. `bos_token`
+ * @param renderingMs how long one rendering may take; the real templates take milliseconds
+ * @throws bad-input where the Jinja does not parse; rendering throws it where a conversation does not render in time
+ */
 export function compileChatTemplate(
   source: string,
   specialTokens: Readonly<Record<string, string>>,
   where: string,
+  renderingMs = 10_000,
 ): ChatTemplate {
   const attempt = <T>(action: () => T, what: string): T => {
     try {
@@ -22,22 +31,60 @@ export function compileChatTemplate(
       throw badInput(`The chat template in '${where}' ${what}: ${reason}.`, 'Use a model with a chat template.', error);
     }
   };
-  // Some templates print the day; a fixed one (Llama's own default) keeps prompts the same when a run is resumed.
-  const template = attempt(() => new Template(source.replaceAll('strftime_now', 'fixed_day')), 'does not parse');
+  const program = attempt(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'does not parse');
   return {
     render: (messages, tools, { generationPrompt }) =>
       attempt(
         () =>
-          template.render({
-            ...specialTokens,
-            fixed_day: () => '26 Jul 2024',
-            messages: messages.map(templateMessage),
-            tools: tools.length > 0 ? tools : null,
-            add_generation_prompt: generationPrompt,
+          withinTime(renderingMs, () => {
+            const names = {
+              ...templateGlobals,
+              ...specialTokens,
+              messages: messages.map(templateMessage),
+              tools: tools.length > 0 ? tools : null,
+              add_generation_prompt: generationPrompt,
+            };
+            const environment = new Environment();
+            for (const [name, value] of Object.entries(names)) environment.set(name, value);
+            return new Interpreter(environment).run(program).value as string;
           }),
         'does not render this conversation',
       ),
   };
+}
+
+/**
+ * A template comes with a checkpoint from anywhere, and may loop for ever. Only V8 itself can end code that never waits:
+ * the time-out of a script reaches whatever the script calls.
+ */
+function withinTime(renderingMs: number, render: () => string): string {
+  return callRender.runInContext(createContext({ render }), { timeout: renderingMs }) as string;
+}
+
+const callRender = new Script('render()');
+
+/** What templates find beside the conversation, as in `transformers`. */
+const templateGlobals = {
+  true: true,
+  false: false,
+  none: null,
+  True: true,
+  False: false,
+  None: null,
+  raise_exception: (message: string) => {
+    throw new Error(message);
+  },
+  range: boundedRange,
+  // Some templates print the day; a fixed one (Llama's own default) keeps prompts the same when a run is resumed.
+  strftime_now: () => '26 Jul 2024',
+};
+
+/** Jinja's `range`, which would otherwise fill the memory with numbers before any time-out. */
+function boundedRange(first: number, second?: number, step = 1): number[] {
+  const [start, end] = second === undefined ? [0, first] : [first, second];
+  const length = step === 0 ? Infinity : Math.max(0, Math.ceil((end - start) / step));
+  if (!(length <= longestRange)) throw new Error(`range gives more than ${longestRange} numbers`);
+  return Array.from({ length }, (_, index) => start + index * step);
 }
 
 /**
