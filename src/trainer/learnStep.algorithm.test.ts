@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { advantageEstimatorNames, isTurnEstimator } from './algorithm/advantageEstimators.js';
+import { comparingEstimatorNames, isTurnEstimator } from './algorithm/advantageEstimators.js';
 import { groupAdvantages } from './algorithm/advantages.js';
 import { drGrpoAdvantages } from './algorithm/drGrpo.js';
 import { klEstimators } from './algorithm/kl.js';
@@ -76,7 +76,7 @@ describe('a step of learning holds rewards against', () => {
     );
   });
 
-  it.each(advantageEstimatorNames)('nothing where all are equal, the other terms included: %s', async (advantage) => {
+  it.each(comparingEstimatorNames)('nothing where all are equal, the other terms included: %s', async (advantage) => {
     const learner = steady();
     const settings = settingsOf({ advantage, entropyCoefficient: 1 }, { klCoefficient: 1 });
     const equal = [[rollout(0, 2, 0.3), rollout(1, 3, 0.3), rollout(2, 1, null)]];
@@ -87,7 +87,7 @@ describe('a step of learning holds rewards against', () => {
     expect(metrics['updates/made']).toBe(0);
   });
 
-  it.each(advantageEstimatorNames.filter((name) => name !== 'reinforce++'))(
+  it.each(comparingEstimatorNames.filter((name) => name !== 'reinforce++'))(
     'nothing in a group that is equal beside one that is not: %s',
     async (advantage) => {
       const learner = steady();

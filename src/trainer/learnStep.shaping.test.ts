@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { StopReason } from '../trajectory/trajectory.js';
 import { groupAdvantages } from './algorithm/advantages.js';
-import { learnStep, shapedReward } from './learnStep.js';
+import { learnStep } from './learnStep.js';
+import { shapedReward } from './lessons.js';
 import { parseSettings, type SettingsInput } from './run/settings.js';
 import { rollout, samplerLogprob, ScriptedLearner } from './scriptedLearner.testing.js';
 

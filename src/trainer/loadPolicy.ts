@@ -1,4 +1,5 @@
 import { badInput } from '../trajectory/errors.js';
+import { isCriticEstimator } from './algorithm/advantageEstimators.js';
 import { loadAdapter, saveAdapter } from './model/adapterFiles.js';
 import { saveCheckpoint } from './model/checkpoint.js';
 import { branchedLearner } from './model/branchedLearner.js';
@@ -9,6 +10,7 @@ import { modelPlace } from './model/hub/modelName.js';
 import { loadModel, merged, type LoadedModel } from './model/loadModel.js';
 import { copyAdapter, freshAdapter, sameAdapterConfig, type Adapter } from './model/lora.js';
 import type { Generator, Learner } from './model/policy.js';
+import { freshValueHead } from './model/valueHead.js';
 import { loadParameters } from './model/weights.js';
 import { deriveSeed } from './rollout/seeds.js';
 import type { Settings } from './run/settings.js';
@@ -37,6 +39,7 @@ type PolicySettings = Pick<
   | 'activationMemory'
   | 'toolFormat'
   | 'hubEndpoint'
+  | 'algorithm'
 >;
 
 /** Tokens of an episode, whatever more a model could hold: caches and activations grow with them. */
@@ -67,7 +70,14 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
   const { deterministic, activationMemory } = settings;
   const options = { config, device, files, deterministic, activationBytes: activationMemory * 2 ** 20 } as const;
   const start = adapter && copyAdapter(adapter);
-  const learner = branchedLearner(await createLearner({ ...options, parameters, ...(adapter && { adapter }) }));
+  const learner = branchedLearner(
+    await createLearner({
+      ...options,
+      parameters,
+      ...(adapter && { adapter }),
+      ...(isCriticEstimator(settings.algorithm.advantage) && { valueHead: freshValueHead(config) }),
+    }),
+  );
   const generator = await createGenerator({
     config,
     parameters,

@@ -3,7 +3,7 @@ import type { Trajectory } from '../trajectory/trajectory.js';
 import { informativeGroups } from './algorithm/dynamicSampling.js';
 import { temperatureOfSample } from './data/schedules.js';
 import type { StepPlan } from './data/stepPlan.js';
-import { shapedReward } from './learnStep.js';
+import { shapedReward } from './lessons.js';
 import type { EpisodePlan } from './rollout/arena.js';
 import { groupPlans } from './rollout/plans.js';
 import type { ChosenTask } from './run/runRecord.js';

@@ -32,18 +32,29 @@ export class ScriptedLearner implements Learner {
   readonly temperatures: number[] = [];
   readonly steps: AdamWOptions[] = [];
 
-  /** @param logprob of token `t` of the rollout `name`, after so many updates */
-  constructor(private readonly logprob: (name: number, t: number, updates: number) => number) {}
+  /**
+   * @param logprob of token `t` of the rollout `name`, after so many updates
+   * @param stateValue what its critic says there; absent: it has none
+   */
+  constructor(
+    private readonly logprob: (name: number, t: number, updates: number) => number,
+    private readonly stateValue?: (name: number, t: number, updates: number) => number,
+  ) {}
 
   score(sequences: readonly TrainingSequence[], temperature: number): Promise<SequenceScores[]> {
     this.temperatures.push(temperature);
     return Promise.resolve(
-      sequences.map(({ tokenIds, actionMask }) => ({
-        logprobs: Float32Array.from(actionMask, (bit, t) =>
-          bit === 0 ? NaN : this.logprob(tokenIds[0], tokenIds[t], this.given.length),
-        ),
-        entropies: Float32Array.from(actionMask, (bit) => (bit === 0 ? NaN : 1.5)),
-      })),
+      sequences.map(({ tokenIds, actionMask }) => {
+        const along = (value: (name: number, t: number, updates: number) => number) =>
+          Float32Array.from(actionMask, (bit, t) =>
+            bit === 0 ? NaN : value(tokenIds[0], tokenIds[t], this.given.length),
+          );
+        return {
+          logprobs: along(this.logprob),
+          entropies: along(() => 1.5),
+          ...(this.stateValue && { stateValues: along(this.stateValue) }),
+        };
+      }),
     );
   }
 

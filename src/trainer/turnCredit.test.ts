@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Trajectory } from '../trajectory/trajectory.js';
-import { estimateAdvantages, silentGroups, type AdvantageEstimator } from './algorithm/advantageEstimators.js';
+import { estimateAdvantages, silentGroups, type ComparingEstimator } from './algorithm/advantageEstimators.js';
 import { groupAdvantages } from './algorithm/advantages.js';
 import { igpoAdvantages } from './algorithm/igpo.js';
 import { turnDiscounted } from './algorithm/turnDiscounted.js';
@@ -38,7 +38,7 @@ const outcomesOf = (trajectories: readonly Trajectory[], gains: readonly (readon
     return { reward, actionMask, penalties: null, turns: turnViewOf(trajectory, gains && gains[index]) };
   });
 /** Advantages of the sampled tokens, one a turn here. */
-const perTurn = (estimator: AdvantageEstimator, outcomes: ReturnType<typeof outcomesOf>) =>
+const perTurn = (estimator: ComparingEstimator, outcomes: ReturnType<typeof outcomesOf>) =>
   estimateAdvantages(estimator, [outcomes], options)[0].map((values, index) =>
     [...(values as Float64Array)].filter((_, t) => outcomes[index].actionMask[t] === 1),
   );

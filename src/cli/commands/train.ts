@@ -5,13 +5,8 @@ import { resumeChangesSchema, type ResumeChanges } from '../../trainer/run/resum
 import { compareEvaluations } from '../../trainer/evaluation/compareEvaluations.js';
 import { comparisonLines } from '../comparisonLines.js';
 import { listRuns, openRun, type RunReader } from '../../trainer/run/runReader.js';
-import {
-  algorithmSchema,
-  loadSettings,
-  settingsSchema,
-  type Settings,
-  type SettingsInput,
-} from '../../trainer/run/settings.js';
+import { algorithmSchema } from '../../trainer/run/algorithmSettings.js';
+import { loadSettings, settingsSchema, type Settings, type SettingsInput } from '../../trainer/run/settings.js';
 import { projections, type Projection } from '../../trainer/model/lora.js';
 import { optimizerSchema, type OptimizerSettings } from '../../trainer/run/learnerSettings.js';
 import { addRouteOptions, routeSections, type RouteOptions } from '../routeOptions.js';
@@ -89,6 +84,13 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--mask-truncated', describe('maskTruncated'))
     .option('--turn-discount <x>', describe('turnDiscount'), decimalNumber)
     .option('--step-weight <x>', describe('stepWeight'), decimalNumber)
+    .option('--gamma <x>', describe('gamma'), decimalNumber)
+    .option('--lambda <x>', describe('lambda'), decimalNumber)
+    .option('--value-clip <x>', describe('valueClip'), decimalNumber)
+    .option('--value-coefficient <x>', describe('valueCoefficient'), decimalNumber)
+    .option('--value-learning-rate <x>', describe('valueLearningRate'), decimalNumber)
+    .option('--rho-bar <x>', describe('rhoBar'), decimalNumber)
+    .option('--c-bar <x>', describe('cBar'), decimalNumber)
     .option('--kl <x>', 'weight of the KL term to the starting policy', decimalNumber)
     .addOption(algorithmChoice('--kl-estimator <name>', 'klEstimator'))
     .addOption(algorithmChoice('--kl-place <place>', 'klPlace'))

@@ -1,6 +1,7 @@
 import { equalRewards, groupAdvantages } from './advantages.js';
 import { drGrpoAdvantages } from './drGrpo.js';
 import { gigpoAdvantages } from './gigpo.js';
+import { criticEstimatorNames, type CriticEstimator } from './criticEstimators.js';
 import { igpoAdvantages } from './igpo.js';
 import { reinforcePlusPlusAdvantages } from './reinforcePlusPlus.js';
 import { rlooAdvantages } from './rloo.js';
@@ -10,11 +11,18 @@ import type { TurnView } from './turnView.js';
 
 const wholeEstimatorNames = ['grpo', 'dr-grpo', 'rloo', 'reinforce++', 'reinforce++-baseline'] as const;
 const turnEstimatorNames = ['turn-discounted', 'gigpo', 'igpo'] as const;
-export const advantageEstimatorNames = [...wholeEstimatorNames, ...turnEstimatorNames] as const;
+/** Those that hold a rollout against others. */
+export const comparingEstimatorNames = [...wholeEstimatorNames, ...turnEstimatorNames] as const;
+export type ComparingEstimator = (typeof comparingEstimatorNames)[number];
+export const advantageEstimatorNames = [...comparingEstimatorNames, ...criticEstimatorNames] as const;
 export type AdvantageEstimator = (typeof advantageEstimatorNames)[number];
 type TurnEstimator = (typeof turnEstimatorNames)[number];
 
-/** Whether the estimator tells turns apart. */
+/** Whether the estimator holds a rollout against what a critic expects of it (criticEstimators.ts). */
+export const isCriticEstimator = (estimator: AdvantageEstimator): estimator is CriticEstimator =>
+  (criticEstimatorNames as readonly string[]).includes(estimator);
+
+/** Whether the estimator compares turns. */
 export const isTurnEstimator = (estimator: AdvantageEstimator): estimator is TurnEstimator =>
   (turnEstimatorNames as readonly string[]).includes(estimator);
 
@@ -46,7 +54,7 @@ export type Advantage = number | Float64Array;
  * @param groups [groups][group]
  */
 export function silentGroups(
-  estimator: AdvantageEstimator,
+  estimator: ComparingEstimator,
   groups: readonly (readonly Outcome[])[],
   options: EstimatorOptions,
 ): boolean[] {
@@ -66,7 +74,7 @@ export function silentGroups(
  * @returns [groups][group]
  */
 export function estimateAdvantages(
-  estimator: AdvantageEstimator,
+  estimator: ComparingEstimator,
   groups: readonly (readonly Outcome[])[],
   options: EstimatorOptions,
 ): Advantage[][] {

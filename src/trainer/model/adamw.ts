@@ -34,6 +34,7 @@ export function globalNorm(gradients: ReadonlyMap<string, Float32Array>): number
 /**
  * One step of AdamW (arXiv 1711.05101) as PyTorch's `AdamW` takes it, in place, after scaling the gradients down to
  * `maxGradientNorm` as `clip_grad_norm_` does. Only parameters that `decays` names lose weight.
+ * @param rateOf a parameter's own learning rate
  */
 export function adamWStep(
   parameters: ReadonlyMap<string, Float32Array>,
@@ -42,18 +43,20 @@ export function adamWStep(
   options: AdamWOptions,
   gradientNorm: number,
   decays: (name: string) => boolean,
+  rateOf: (name: string) => number = () => options.learningRate,
 ): void {
-  const { learningRate, beta1, beta2, epsilon, weightDecay, maxGradientNorm } = options;
+  const { beta1, beta2, epsilon, weightDecay, maxGradientNorm } = options;
   state.step++;
   // m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), with the corrections outside of the loop: one division a number.
   const secondCorrection = Math.sqrt(1 - beta2 ** state.step);
-  const stepSize = (learningRate * secondCorrection) / (1 - beta1 ** state.step);
   const floor = epsilon * secondCorrection;
   const scale = maxGradientNorm > 0 ? Math.min(1, maxGradientNorm / (gradientNorm + 1e-6)) : 1;
   for (const [name, values] of parameters) {
     const gradient = gradients.get(name)!;
     const first = state.firstMoments.get(name)!;
     const second = state.secondMoments.get(name)!;
+    const learningRate = rateOf(name);
+    const stepSize = (learningRate * secondCorrection) / (1 - beta1 ** state.step);
     const keep = decays(name) ? 1 - learningRate * weightDecay : 1;
     for (let i = 0; i < values.length; i++) {
       const g = gradient[i] * scale;

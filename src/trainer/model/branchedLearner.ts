@@ -13,13 +13,17 @@ export function branchedLearner(learner: Learner): Learner {
     accumulate: async (sequences, coefficients, temperature) => {
       const { flat, places, gather } = spread(sequences);
       const chosen = places.map(({ owner, positions }, index) => {
-        const { logprobs, entropies } = coefficients[owner]!;
-        if (positions === null) return { logprobs, entropies };
+        const { logprobs, entropies, stateValues } = coefficients[owner]!;
+        if (positions === null) return coefficients[owner]!;
         // What another branch learns from counts there.
         const { actionMask } = flat[index]!;
         const taken = (values: Float32Array) =>
           Float32Array.from(positions, (position, t) => (actionMask[t] === 1 ? values[position]! : 0));
-        return { logprobs: taken(logprobs), entropies: entropies && taken(entropies) };
+        return {
+          logprobs: taken(logprobs),
+          entropies: entropies && taken(entropies),
+          ...(stateValues && { stateValues: taken(stateValues) }),
+        };
       });
       return gather(await learner.accumulate(flat, chosen, temperature));
     },
@@ -46,18 +50,21 @@ function spread(sequences: readonly TrainingSequence[]) {
   });
   const gather = (scores: readonly SequenceScores[]): SequenceScores[] => {
     const unknown = ({ tokenIds }: TrainingSequence) => new Float32Array(tokenIds.length).fill(NaN);
+    const hasCritic = scores.some(({ stateValues }) => stateValues !== undefined);
     const found: SequenceScores[] = sequences.map((sequence) => ({
       logprobs: unknown(sequence),
       entropies: unknown(sequence),
+      ...(hasCritic && { stateValues: unknown(sequence) }),
     }));
     places.forEach(({ owner, positions }, index) => {
-      const { logprobs, entropies } = scores[index]!;
-      if (positions === null) found[owner] = { logprobs, entropies };
+      const { logprobs, entropies, stateValues } = scores[index]!;
+      if (positions === null) found[owner] = scores[index]!;
       else
         positions.forEach((position, t) => {
           if (flat[index]!.actionMask[t] !== 1) return;
           found[owner]!.logprobs[position] = logprobs[t]!;
           found[owner]!.entropies[position] = entropies[t]!;
+          if (stateValues) found[owner]!.stateValues![position] = stateValues[t]!;
         });
     });
     return found;

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
 import { adamWStep, freshAdamWState, globalNorm, type AdamWState } from './adamw.js';
-import { LearnerSession, type LearnerDevice } from './learnerSession.js';
+import { LearnerSession, type FoundTargets, type LearnerDevice } from './learnerSession.js';
 import { causalBlocks } from './llamaGraph.js';
 import { elementCount, parameterShapes, type LlamaConfig } from './llamaConfig.js';
 import { factorShapes, type Adapter } from './lora.js';
@@ -10,6 +10,7 @@ import { longestTrunk, planBatches, type MicroBatch, type PackingLimits, type Pl
 import type { AdamWOptions, Learner, SequenceCoefficients, SequenceScores, TrainingSequence } from './policy.js';
 import { PrefixMemory } from './prefixMemory.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors.js';
+import { loadValueHead, saveValueHead, valueHeadShapes, type ValueHead } from './valueHead.js';
 
 /** How what is trained, and what belongs to it (config.json, tokenizer), is kept in a folder; float32, unchanged. */
 export interface WeightFiles {
@@ -23,6 +24,8 @@ export interface LearnerOptions {
   readonly parameters: Map<string, Float32Array>;
   /** Trained instead of the parameters, which then stay as they are and may be shared; its factors change in place. */
   readonly adapter?: Adapter;
+  /** A critic that is trained beside the policy; changes in place. */
+  readonly valueHead?: ValueHead;
   readonly device: LearnerDevice;
   readonly files: WeightFiles;
   /** CPU threads; the gradients' last bits depend on their number. */
@@ -35,7 +38,10 @@ export interface LearnerOptions {
   readonly microBatchTokens?: number;
 }
 
-/** A learner whose trained parameters (an adapter's factors, where it has one) can be read: current after every `step` and `load`. */
+/**
+ * A learner whose trained parameters (an adapter's factors, where it has one, and a critic's) can be read: current after every
+ * `step` and `load`.
+ */
 export interface LlamaLearner extends Learner {
   readonly parameters: ReadonlyMap<string, Float32Array>;
   /** What `accumulate` added up since the last step, by parameter. */
@@ -60,6 +66,8 @@ export async function createLearner(options: LearnerOptions): Promise<LlamaLearn
 
 class LlamaLearnerOnOnnx implements LlamaLearner {
   readonly parameters: ReadonlyMap<string, Float32Array>;
+  /** Those of `parameters` that are no critic's. */
+  private readonly policyParameters: ReadonlyMap<string, Float32Array>;
   private readonly session: LearnerSession;
   private readonly limits: PackingLimits;
   readonly gradients: Map<string, Float32Array>;
@@ -69,11 +77,15 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
   private optimizer: AdamWState;
 
   constructor(private readonly options: LearnerOptions) {
-    const { config, parameters, adapter = null, device, deterministic = false } = options;
-    this.parameters = adapter?.factors ?? parameters;
-    this.shapes = adapter ? factorShapes(config, adapter.config) : parameterShapes(config);
+    const { config, parameters, adapter = null, valueHead, device, deterministic = false } = options;
+    this.policyParameters = adapter?.factors ?? parameters;
+    this.parameters = new Map([...this.policyParameters, ...(valueHead ?? [])]);
+    this.shapes = new Map([
+      ...(adapter ? factorShapes(config, adapter.config) : parameterShapes(config)),
+      ...(valueHead ? valueHeadShapes(config) : []),
+    ]);
     const threads = options.threads ?? (deterministic ? deterministicThreads : availableParallelism());
-    this.session = new LearnerSession({ config, parameters, adapter }, { device, threads });
+    this.session = new LearnerSession({ config, parameters, adapter, valueHead }, { device, threads });
     this.limits = packingLimits(options);
     this.gradients = new Map([...this.parameters].map(([name, values]) => [name, new Float32Array(values.length)]));
     this.zeroGradients = new Set(this.gradients.keys());
@@ -81,13 +93,13 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
   }
 
   async score(sequences: readonly TrainingSequence[], temperature: number): Promise<SequenceScores[]> {
-    const scores = emptyScores(sequences);
+    const scores = this.emptyScores(sequences);
     const plan = planBatches(sequences, this.limits);
     const memory = this.memoryFor(plan);
     const visit = async ({ batch, children }: PlannedBatch): Promise<void> => {
       const wanted = { scores: batch.targets.length > 0, memory: children.length > 0 };
       const found = await this.session.forward(batch, temperature, memory, wanted);
-      spreadScores(batch, found.scores, scores);
+      spreadScores(batch, found.found, scores);
       if (children.length === 0) return;
       memory.push(batch.filled, found.memory);
       for (const child of children) await visit(child);
@@ -102,7 +114,7 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     coefficients: readonly SequenceCoefficients[],
     temperature: number,
   ): Promise<SequenceScores[]> {
-    const scores = emptyScores(sequences);
+    const scores = this.emptyScores(sequences);
     const plan = planBatches(sequences, this.limits);
     const memory = this.memoryFor(plan);
     const receive = (name: string, gradient: Float32Array) => this.addGradient(name, gradient);
@@ -132,14 +144,18 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     const skipped = !Number.isFinite(gradientNorm);
     if (!skipped) {
       const decays = (name: string) => this.shapes.get(name)!.length > 1;
-      adamWStep(this.parameters, this.gradients, this.optimizer, options, gradientNorm, decays);
+      const { learningRate, valueLearningRate = learningRate } = options;
+      const rateOf = (name: string) => (this.options.valueHead?.has(name) ? valueLearningRate : learningRate);
+      adamWStep(this.parameters, this.gradients, this.optimizer, options, gradientNorm, decays, rateOf);
     }
     this.clearGradients();
     return { gradientNorm, skipped };
   }
 
   async save(folder: string, options: { optimizer: boolean }): Promise<void> {
-    await this.options.files.write(folder, this.parameters);
+    const { config, files, valueHead } = this.options;
+    await files.write(folder, this.policyParameters);
+    if (valueHead) await saveValueHead(folder, config, valueHead);
     if (!options.optimizer) return;
     const tensors = new Map<string, { shape: number[]; data: Float32Array }>();
     for (const [name, shape] of this.shapes) {
@@ -150,7 +166,9 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
   }
 
   async load(folder: string, options: { optimizer: boolean }): Promise<void> {
-    const parameters = await this.options.files.read(folder);
+    const { files, valueHead } = this.options;
+    const critic = valueHead ? await loadValueHead(folder) : [];
+    const parameters = new Map([...(await files.read(folder)), ...critic]);
     checkParameters(this.shapes, parameters);
     const optimizer = options.optimizer ? await this.readOptimizer(folder) : freshAdamWState(this.parameters);
     for (const [name, values] of this.parameters) values.set(parameters.get(name)!);
@@ -160,6 +178,14 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
 
   async dispose(): Promise<void> {
     await this.session.dispose();
+  }
+
+  private emptyScores(sequences: readonly TrainingSequence[]): SequenceScores[] {
+    return sequences.map(({ tokenIds }) => {
+      const unknown = () => new Float32Array(tokenIds.length).fill(NaN);
+      const scores = { logprobs: unknown(), entropies: unknown() };
+      return this.options.valueHead ? { ...scores, stateValues: unknown() } : scores;
+    });
   }
 
   private addGradient(name: string, gradient: Float32Array): void {
@@ -241,27 +267,24 @@ function checkParameters(shapes: ReadonlyMap<string, number[]>, parameters: Read
   }
 }
 
-function emptyScores(sequences: readonly TrainingSequence[]): SequenceScores[] {
-  return sequences.map(({ tokenIds }) => ({
-    logprobs: new Float32Array(tokenIds.length).fill(NaN),
-    entropies: new Float32Array(tokenIds.length).fill(NaN),
-  }));
-}
-
-function spreadScores(batch: MicroBatch, found: Float32Array, scores: readonly SequenceScores[]): void {
+function spreadScores(batch: MicroBatch, found: FoundTargets, scores: readonly SequenceScores[]): void {
   for (const { target, sequence, place } of batch.askers) {
-    scores[sequence].logprobs[place] = found[2 * target];
-    scores[sequence].entropies[place] = found[2 * target + 1];
+    const { logprobs, entropies, stateValues } = scores[sequence];
+    logprobs[place] = found.scores[2 * target];
+    entropies[place] = found.scores[2 * target + 1];
+    if (stateValues) stateValues[place] = found.stateValues[target];
   }
 }
 
-/** [targets, 2]; where several sequences ask for one target, their sum. */
-function gatherCoefficients(batch: MicroBatch, coefficients: readonly SequenceCoefficients[]): Float32Array {
-  const gathered = new Float32Array(2 * batch.targets.length);
+/** Where several sequences ask for one target, their sum. */
+function gatherCoefficients(batch: MicroBatch, coefficients: readonly SequenceCoefficients[]): FoundTargets {
+  const scores = new Float32Array(2 * batch.targets.length);
+  const ofStates = new Float32Array(batch.targets.length);
   for (const { target, sequence, place } of batch.askers) {
-    const { logprobs, entropies } = coefficients[sequence];
-    gathered[2 * target] += logprobs[place];
-    gathered[2 * target + 1] += entropies ? entropies[place] : 0;
+    const { logprobs, entropies, stateValues } = coefficients[sequence];
+    scores[2 * target] += logprobs[place];
+    scores[2 * target + 1] += entropies ? entropies[place] : 0;
+    ofStates[target] += stateValues ? stateValues[place] : 0;
   }
-  return gathered;
+  return { scores, stateValues: ofStates };
 }

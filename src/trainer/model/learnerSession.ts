@@ -20,6 +20,15 @@ interface LayerMemory {
   readonly values: Float32Array;
 }
 
+/**
+ * One number or coefficient for each: log-probability and entropy of every target [targets, 2], and the value of the state
+ * before it [targets]; empty where there is none.
+ */
+export interface FoundTargets {
+  readonly scores: Float32Array;
+  readonly stateValues: Float32Array;
+}
+
 /** The compiled graphs of one model: each is compiled when it is first wanted. Weights are fed at every run. */
 export class LearnerSession {
   private readonly graphs = new Map<string, Promise<InferenceSession>>();
@@ -32,17 +41,17 @@ export class LearnerSession {
     this.fixed = weightFeeds(model);
   }
 
-  /** Scores [targets, 2], log-probability and entropy of every target, or keys and values, or both. */
+  /** What was found of every target, or keys and values, or both. */
   async forward(
     batch: MicroBatch,
     temperature: number,
     past: PrefixMemory,
     wanted: { readonly scores: boolean; readonly memory: boolean },
-  ): Promise<{ scores: Float32Array; memory: LayerMemory[] }> {
-    const kind = { ...wanted, past: past.length > 0, gradient: false };
+  ): Promise<{ found: FoundTargets; memory: LayerMemory[] }> {
+    const kind = this.kind({ ...wanted, past: past.length > 0, gradient: false });
     const results = await this.run(kind, this.feeds(kind, batch, temperature, past));
     return {
-      scores: wanted.scores ? floats(results[trainingOutputs.scores]) : new Float32Array(),
+      found: foundTargets(kind, results),
       memory: Array.from({ length: wanted.memory ? past.layers : 0 }, (_, layer) => ({
         keys: floats(results[trainingOutputs.keys(layer)]),
         values: floats(results[trainingOutputs.values(layer)]),
@@ -51,7 +60,7 @@ export class LearnerSession {
   }
 
   /**
-   * The scores, and the gradient of sum(coefficients * scores) handed to `receive` for everything that is trained. What the
+   * What was found, and the gradient of sum(coefficients * found) handed to `receive` for everything that is trained. What the
    * micro-batch adds to the gradients of the keys and values before it goes to `past`; where others `follow` it, those that
    * they left after the path count too.
    */
@@ -59,17 +68,25 @@ export class LearnerSession {
     batch: MicroBatch,
     temperature: number,
     past: PrefixMemory,
-    coefficients: Float32Array,
+    coefficients: FoundTargets,
     follow: boolean,
     receive: (name: string, gradient: Float32Array) => void,
-  ): Promise<Float32Array> {
-    const kind = { past: past.length > 0, scores: batch.targets.length > 0, memory: follow, gradient: true };
+  ): Promise<FoundTargets> {
+    const kind = this.kind({
+      past: past.length > 0,
+      scores: batch.targets.length > 0,
+      memory: follow,
+      gradient: true,
+    });
     const feeds = this.feeds(kind, batch, temperature, past);
     if (kind.scores) {
-      feeds[trainingInputs.coefficients] = new Tensor('float32', coefficients, [batch.targets.length, 2]);
+      const count = batch.targets.length;
+      feeds[trainingInputs.coefficients] = new Tensor('float32', coefficients.scores, [count, 2]);
+      feeds[trainingInputs.stateValueCoefficients] = new Tensor('float32', coefficients.stateValues, [count, 1]);
     }
     const results = await this.run(kind, feeds);
-    for (const name of (this.model.adapter?.factors ?? this.model.parameters).keys()) {
+    const { adapter, parameters, valueHead = new Map<string, Float32Array>() } = this.model;
+    for (const name of [...(adapter?.factors ?? parameters).keys(), ...valueHead.keys()]) {
       const gradient = results[trainingOutputs.gradient(name)];
       if (gradient) receive(name, floats(gradient));
     }
@@ -79,13 +96,17 @@ export class LearnerSession {
       if (keys) past.addGradients(layer, 'keys', floats(keys));
       if (values) past.addGradients(layer, 'values', floats(values));
     }
-    return kind.scores ? floats(results[trainingOutputs.scores]) : new Float32Array();
+    return foundTargets(kind, results);
   }
 
   async dispose(): Promise<void> {
     // One that failed to compile has nothing to release.
     for (const session of this.graphs.values()) await (await session.catch(() => null))?.release();
     this.graphs.clear();
+  }
+
+  private kind(kind: Omit<TrainingGraphKind, 'stateValues'>): TrainingGraphKind {
+    return { ...kind, stateValues: kind.scores && this.model.valueHead !== undefined };
   }
 
   private async run(kind: TrainingGraphKind, feeds: Record<string, Tensor>): Promise<InferenceSession.ReturnType> {
@@ -138,6 +159,13 @@ export class LearnerSession {
     }
     return feeds;
   }
+}
+
+function foundTargets(kind: TrainingGraphKind, results: InferenceSession.ReturnType): FoundTargets {
+  return {
+    scores: kind.scores ? floats(results[trainingOutputs.scores]) : new Float32Array(),
+    stateValues: kind.stateValues ? floats(results[trainingOutputs.stateValues]) : new Float32Array(),
+  };
 }
 
 /** 0, 1, 2, ... */

@@ -4,6 +4,7 @@ import { addDims, divideDim, multiplyDims } from '../graph/shape.js';
 import { decoder, head, isSliding, modelInputs, withinWindow } from './llamaLayers.js';
 import type { LlamaConfig } from './llamaConfig.js';
 import type { AdapterConfig } from './lora.js';
+import { valueHeadParameter, valueHeadShapes } from './valueHead.js';
 
 /** Rows must be a multiple of this long. */
 export const causalBlocks = 4;
@@ -14,6 +15,8 @@ export interface TrainingGraphKind {
   readonly past: boolean;
   /** Log-probabilities and entropies of the targets are computed. */
   readonly scores: boolean;
+  /** The values of the states before the targets are computed too, by a critic (valueHead.ts). */
+  readonly stateValues: boolean;
   /** Other tokens follow these: forwards their keys and values are computed, backwards their gradients are given. */
   readonly memory: boolean;
   /** Gradients are computed: of everything that is trained, and of the keys and values of the past. */
@@ -34,6 +37,7 @@ export interface TrainingGraphKind {
  *   targets      int32 [targets, 1]: the id whose log-probability is wanted
  *   sharpness    float32 []: 1 / temperature
  *   coefficients float32 [targets, 2]: of the log-probability and of the entropy
+ *   coefficients of state values  float32 [targets, 1]
  */
 export const trainingInputs = {
   tokens: 'tokens',
@@ -49,11 +53,16 @@ export const trainingInputs = {
   targets: 'targets',
   sharpness: 'sharpness',
   coefficients: 'coefficients',
+  stateValueCoefficients: 'coefficients of state values',
 } as const;
 
-/** `scores` float32 [targets, 2]: log-probabilities and entropies in nats, of softmax(logits / temperature). */
+/**
+ * `scores` float32 [targets, 2]: log-probabilities and entropies in nats, of softmax(logits / temperature).
+ * `state values` float32 [targets, 1].
+ */
 export const trainingOutputs = {
   scores: 'scores',
+  stateValues: 'state values',
   keys: (layer: number) => `keys ${layer}`,
   values: (layer: number) => `values ${layer}`,
   gradient: (input: string) => `gradient of ${input}`,
@@ -61,7 +70,7 @@ export const trainingOutputs = {
 
 /**
  * A training graph's outputs by name. The gradients are those of sum(coefficients * scores) + sum(gradients of keys * keys)
- * + sum(gradients of values * values), of whichever the kind has; an input that none of them depends on has no output.
+ * + sum(gradients of values * values), and of the state values times theirs, of whichever the kind has; an input that none of them depends on has no output.
  */
 export function trainingGraph(
   config: LlamaConfig,
@@ -69,9 +78,10 @@ export function trainingGraph(
   kind: TrainingGraphKind,
 ): ReadonlyMap<string, Tensor> {
   const graph = new Graph();
-  const { scores, keys, values, past, trained } = forward(graph, config, adapter, kind.past);
+  const { scores, stateValues, keys, values, past, trained } = forward(graph, config, adapter, kind);
   const outputs = new Map<string, Tensor>();
   if (kind.scores) outputs.set(trainingOutputs.scores, scores);
+  if (stateValues) outputs.set(trainingOutputs.stateValues, stateValues);
   if (!kind.gradient) {
     if (kind.memory) {
       keys.forEach((tensor, layer) => outputs.set(trainingOutputs.keys(layer), tensor));
@@ -82,6 +92,7 @@ export function trainingGraph(
   const seed = (output: Tensor, name: string): Seed => ({ output, gradient: graph.input(name, output.shape) });
   const seeds = [
     ...(kind.scores ? [seed(scores, trainingInputs.coefficients)] : []),
+    ...(stateValues ? [seed(stateValues, trainingInputs.stateValueCoefficients)] : []),
     ...(kind.memory ? keys.map((tensor, layer) => seed(tensor, trainingInputs.keyGradients(layer))) : []),
     ...(kind.memory ? values.map((tensor, layer) => seed(tensor, trainingInputs.valueGradients(layer))) : []),
   ];
@@ -98,6 +109,7 @@ export function trainingGraph(
 
 interface Forward {
   readonly scores: Tensor;
+  readonly stateValues: Tensor | null;
   /** Of every layer, [rows * length, keyValueHeads * headDim]. */
   readonly keys: readonly Tensor[];
   readonly values: readonly Tensor[];
@@ -106,8 +118,13 @@ interface Forward {
   readonly trained: ReadonlyMap<string, Tensor>;
 }
 
-function forward(graph: Graph, config: LlamaConfig, adapter: AdapterConfig | null, hasPast: boolean): Forward {
-  const { weights, trained } = modelInputs(graph, config, adapter);
+function forward(
+  graph: Graph,
+  config: LlamaConfig,
+  adapter: AdapterConfig | null,
+  { past: hasPast, stateValues: hasCritic }: TrainingGraphKind,
+): Forward {
+  const { weights, trained: ofPolicy } = modelInputs(graph, config, adapter);
   const length = multiplyDims([causalBlocks, 'block']);
   const shape = ['rows', length];
   const tokens = graph.input(trainingInputs.tokens, shape, 'int32');
@@ -148,9 +165,15 @@ function forward(graph: Graph, config: LlamaConfig, adapter: AdapterConfig | nul
     },
   });
   // Scaling the states instead of the logits is the same and touches fewer numbers.
-  const asked = graph.mul(graph.gather(hidden, sources), sharpness);
-  const scores = graph.tokenScores(head(graph, config, weights, asked), targets);
-  return { scores, keys, values, past, trained };
+  const states = graph.gather(hidden, sources);
+  const scores = graph.tokenScores(head(graph, config, weights, graph.mul(states, sharpness)), targets);
+  if (!hasCritic) return { scores, stateValues: null, keys, values, past, trained: ofPolicy };
+  const critic = new Map([...valueHeadShapes(config)].map(([name, shape]) => [name, graph.input(name, shape)]));
+  const stateValues = graph.at('value head', () => {
+    const [weight, bias] = [critic.get(valueHeadParameter.weight)!, critic.get(valueHeadParameter.bias)!];
+    return graph.add(graph.matmul(states, weight, { transposeB: true }), bias);
+  });
+  return { scores, stateValues, keys, values, past, trained: new Map([...ofPolicy, ...critic]) };
 }
 
 /**

@@ -19,16 +19,22 @@ export interface SequenceBranch {
 export interface SequenceScores {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;
+  /** What the critic expects where the token was sampled (valueHead.ts); absent where the learner has no critic. */
+  readonly stateValues?: Float32Array;
 }
 
-/** dL/dlogp and dL/dentropy of each token; 0 where the mask is 0: [time]. */
+/** dL/dlogp, dL/dentropy and dL/dvalue of each token; 0 where the mask is 0: [time]. */
 export interface SequenceCoefficients {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array | null;
+  /** Absent: 0. Not looked at where the learner has no critic. */
+  readonly stateValues?: Float32Array;
 }
 
 export interface AdamWOptions {
   readonly learningRate: number;
+  /** That of the critic's own parameters; absent: the same. */
+  readonly valueLearningRate?: number;
   readonly beta1: number;
   readonly beta2: number;
   readonly epsilon: number;
@@ -39,12 +45,13 @@ export interface AdamWOptions {
 
 /**
  * The learner in coefficient form: it knows log-probabilities, entropies and the gradient of
- * sum(c_t * logp_t + e_t * H_t), and nothing of the algorithm. Scores are those of temperature 1 unless told.
+ * sum(c_t * logp_t + e_t * H_t), with a critic + v_t * V_t, and nothing of the algorithm. Scores are those of temperature 1
+ * unless told.
  */
 export interface Learner {
   /** Forward only. `temperature` divides the logits, as the sampler's did. */
   score(sequences: readonly TrainingSequence[], temperature: number): Promise<SequenceScores[]>;
-  /** Forward and backward; adds the gradient of sum(c*logp + e*H) to the accumulated ones. */
+  /** Forward and backward; adds the gradient of sum(c*logp + e*H + v*V) to the accumulated ones. */
   accumulate(
     sequences: readonly TrainingSequence[],
     coefficients: readonly SequenceCoefficients[],
@@ -54,7 +61,7 @@ export interface Learner {
   step(options: AdamWOptions): Promise<{ gradientNorm: number; skipped: boolean }>;
   /**
    * Writes model.safetensors, config.json and tokenizer files, or an adapter in PEFT's format where that is what is trained, and
-   * (where asked) optimizer.safetensors into `folder`.
+   * (where asked) optimizer.safetensors into `folder`; a critic's parameters beside them.
    */
   save(folder: string, options: { optimizer: boolean }): Promise<void>;
   /** Loads weights, and the optimizer's state where `optimizer` is true, from a folder that `save` wrote. */

@@ -26,6 +26,7 @@ describe('settings', () => {
     [{ reward: { tests: 0.1, similarity: 1 } }, /the weight of the tests must be at least half/],
     [{ groupSize: 1 }, /setting `groupSize`/],
     [{ algorithm: { advantage: 'gigpo', klPlace: 'reward' } }, /setting `algorithm`: with a KL term in the reward/],
+    [{ algorithm: { importanceCorrection: 'v-trace' } }, /setting `algorithm`: .* `v-trace` needs a critic/],
     [{ stages: [{ method: 'dpo', steps: 2, keep: 3 }] }, /setting `stages\.0\.keep`: there is no such setting/],
     [{ steps: 3, stages: [{ method: 'dpo', steps: 2 }] }, /setting `steps`: it says 3, but the stages have 2/],
     [{ reward: { grace: 1 } }, /setting `reward\.grace`: there is no such setting/],

@@ -4,9 +4,8 @@ import { parseRunners, runnersSchema } from '../../env/testing/configured/runner
 import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
-import { advantageEstimatorNames, isTurnEstimator } from '../algorithm/advantageEstimators.js';
-import { policyLossNames } from '../algorithm/policyLosses.js';
 import { toolFormatNames } from '../text/toolFormats/toolFormat.js';
+import { algorithmSchema } from './algorithmSettings.js';
 import { activationMemorySchema, loraSchema, optimizerSchema } from './learnerSettings.js';
 import {
   checkpointsSchema,
@@ -16,78 +15,6 @@ import {
   stageSchema,
   stepsOfStages,
 } from './routeSettings.js';
-
-/** How rewards become gradients: what a step of learning computes, beside the clipping and the KL weight. */
-export const algorithmSchema = z
-  .strictObject({
-    advantage: z
-      .enum(advantageEstimatorNames)
-      .default('grpo')
-      .describe(
-        'What a reward is held against: the group (`grpo`, `dr-grpo`, `rloo`), the whole step (`reinforce++`), or turn by turn (`turn-discounted`, `gigpo`, `igpo`).',
-      ),
-    loss: z
-      .enum(policyLossNames)
-      .default('grpo')
-      .describe('The loss; `gspo` wants a far narrower clipLow and clipHigh (3e-4, 4e-4), `cispo` wider ones.'),
-    dualClip: z
-      .number()
-      .refine((bound) => bound === 0 || bound > 1, { message: 'it must be above 1, or 0 to leave it out' })
-      .default(0)
-      .describe('Dual clip: the most that the ratio counts where the advantage is negative; 0 leaves it out.'),
-    klEstimator: z
-      .enum(['k1', 'k2', 'k3'])
-      .default('k3')
-      .describe('Estimator of the KL divergence; in the loss `k1` has no effect on average.'),
-    klPlace: z.enum(['loss', 'reward']).default('loss').describe('Where the KL term counts.'),
-    entropyCoefficient: z.number().nonnegative().default(0).describe('Weight of the entropy bonus; 0 leaves it out.'),
-    importanceCorrection: z
-      .enum(['none', 'token-truncate', 'token-mask', 'sequence-truncate', 'sequence-mask'])
-      .default('none')
-      .describe("Correction where the sampler's probabilities differ from the learner's."),
-    importanceLow: z.number().nonnegative().default(0).describe('Least weight of the importance correction.'),
-    importanceHigh: z.number().positive().default(3).describe('Greatest weight of the importance correction.'),
-    dynamicSampling: z
-      .int()
-      .nonnegative()
-      .default(0)
-      .describe(
-        'Dynamic sampling: how many times in one step the groups of equal rewards are replaced by newly played ones; 0 leaves it out.',
-      ),
-    overlongBuffer: z
-      .int()
-      .nonnegative()
-      .default(0)
-      .describe(
-        'Soft overlong punishment: the sampled tokens below overlongLength in which it grows from 0 to overlongFactor; 0 leaves it out.',
-      ),
-    overlongLength: z
-      .int()
-      .nonnegative()
-      .default(0)
-      .describe('Sampled tokens at which the overlong punishment is whole; 0: maxTurns times maxTokensPerTurn.'),
-    overlongFactor: z.number().nonnegative().default(1).describe('What the overlong punishment takes from the reward.'),
-    maskTruncated: z
-      .boolean()
-      .default(false)
-      .describe('Rollouts that a limit cut off teach nothing, though their rewards count in the group.'),
-    turnDiscount: z
-      .number()
-      .positive()
-      .max(1)
-      .default(0.95)
-      .describe(
-        'Discount from turn to turn of `turn-discounted`, `gigpo` and `igpo`; between the tokens of a turn there is none.',
-      ),
-    stepWeight: z
-      .number()
-      .nonnegative()
-      .default(1)
-      .describe("Weight of GiGPO's comparison of turns that began in the same state."),
-  })
-  .refine(({ advantage, klPlace }) => klPlace === 'loss' || !isTurnEstimator(advantage), {
-    message: 'with a KL term in the reward the advantage cannot be turn by turn',
-  });
 
 /** Everything that decides a run, with the defaults; `whetstone.config.json` and the command line's flags override. */
 export const settingsSchema = z.strictObject({
