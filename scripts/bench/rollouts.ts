@@ -174,8 +174,10 @@ async function benchEpisodes(folder: string): Promise<void> {
     const inner = environmentArena(environment, settings);
     const arena: Arena = {
       sandbox: inner.sandbox,
-      startEpisode: (task) => timed(() => inner.startEpisode(task)),
-      grade: (task, changes, counters, signal) => timed(() => inner.grade(task, changes, counters, signal)),
+      startEpisode: async (task, signal) => {
+        const episode = await timed(() => inner.startEpisode(task, signal));
+        return { ...episode, finish: (ended) => timed(() => episode.finish(ended)) };
+      },
     };
     const plans = Array.from({ length: episodes }, (_, sample) => ({
       id: `step-000001/bench/${sample}`,

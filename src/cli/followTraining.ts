@@ -39,6 +39,8 @@ export function describeEvent(event: RunEvent): string | null {
     }
     case 'finding':
       return `  doctor, ${event.finding.severity}: ${event.finding.message} ${event.finding.remedy}`;
+    case 'notice':
+      return `  ${event.message}`;
     case 'paused':
       return 'Paused. `whetstone runs continue` goes on, Ctrl-C stops.';
     case 'resumed':

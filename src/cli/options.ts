@@ -17,6 +17,11 @@ export const deviceOption = () =>
   new Option('--device <device>', 'where the policy computes').choices(['auto', 'cpu', 'webgpu']);
 export const seedOption = () =>
   new Option('--seed <n>', 'everything random is derived from this').argParser(wholeNumber);
+export const workersOption = () =>
+  new Option(
+    '--workers <urls>',
+    'servers (`whetstone serve --openenv`) that play the environment, with commas between; WHETSTONE_TOKEN is shown to them',
+  ).argParser((text) => text.split(',').map((url) => filled(url.trim())));
 export const jsonOption = () => new Option('--json', 'print one JSON document and nothing else');
 export const sandboxOption = () =>
   new Option(

@@ -77,14 +77,14 @@ export async function replayTrajectory(
 }
 
 /** A replay that goes on turn by turn, as its owner asks; the episode is the owner's to dispose. */
-export class OpenReplay {
+export class OpenReplay<Played extends Pick<Episode, 'step'> = Episode> {
   private turn = 0;
   /** Why the episode is over; null while it goes on. */
   stopReason: StopReason | null = null;
 
   /** Goes through `recorded` in an episode that was just opened. */
   constructor(
-    readonly episode: Episode,
+    readonly episode: Played,
     private readonly recorded: readonly RecordedTurn[],
   ) {}
 

@@ -80,6 +80,7 @@ export const settingNames = [
   'device',
   'hubEndpoint',
   'sandbox',
+  'workers',
   'steps',
   'groupSize',
   'tasksPerStep',

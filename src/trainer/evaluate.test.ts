@@ -34,16 +34,15 @@ const player = (turns: number) =>
 describe('an evaluation', () => {
   it('counts successes among the episodes that the machine did not fail', async () => {
     const order = evaluationTasks(tasks, 'heldout', settings).map((task) => task.instance_id);
-    const { arena } = scriptedArena(() => Promise.resolve({ observations: [], stopReason: 'no-tool-call' }));
-    const graded = {
-      ...arena,
-      grade: (task: Task) => {
+    const { arena } = scriptedArena(
+      () => Promise.resolve({ observations: [], stopReason: 'no-tool-call' }),
+      (task) => {
         if (task.instance_id === order[0]) return Promise.reject(infrastructure('No space.', 'Free some.'));
         const reward = task.instance_id === order[1] ? 1 : 0;
         return Promise.resolve({ reward, resolved: reward === 1, components: {}, tests: [], files: [] });
       },
-    };
-    const result = await evaluate(player(9), graded, tasks, 'heldout', settings, schedule);
+    );
+    const result = await evaluate(player(9), arena, tasks, 'heldout', settings, schedule);
     expect(result).toMatchObject({ step: 3, split: 'heldout', meanReward: 1 / 3, validCallRate: 1 });
     expect(result.success).toMatchObject({ rate: 1 / 3, n: 3 });
     expect(result.trajectoryIds).toEqual(order.map((id) => `eval-000003/${id}/0`));

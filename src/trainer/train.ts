@@ -11,6 +11,8 @@ import type { RunConfig } from './run/runRecord.js';
 import { RunWriter } from './run/runWriter.js';
 import type { Settings } from './run/settings.js';
 import { acquireTrainLock } from './run/trainLock.js';
+import { openWorkers } from './workers/openWorkers.js';
+import { sandboxOf } from './workers/workerArena.js';
 import { TrainingRun, type TrainingEnvironment } from './trainingRun.js';
 
 export interface TrainingOptions {
@@ -60,20 +62,25 @@ export async function openTraining(options: TrainingOptions): Promise<Training> 
     const recorded = resumed === null ? null : await configToResume(environment.stateFolder, resumed);
     const { config: earlier, changes } = withChanges(recorded, options.changes);
     const settings = earlier?.settings ?? options.settings;
+    let writer: RunWriter | null = null;
+    const notice = (message: string) => writer?.event({ type: 'notice', message });
+    const workers = settings.workers.length === 0 ? null : await openWorkers(settings.workers, notice, control.signal);
     const policy = await loadPolicy(settings, environment.repoRoot, control.signal);
     cleanups.push(() => policy.dispose());
     const reference = needsReference(settings) ? await policy.openReference() : null;
     cleanups.push(() => reference?.dispose());
-    const config = earlier ?? newConfig(runId, environment, { ...settings, model: policy.model });
+    const sandbox = workers === null ? environment.sandbox : sandboxOf(workers);
+    const config = earlier ?? newConfig(runId, environment, { ...settings, model: policy.model }, sandbox);
     if (earlier === null) await createRun(environment.stateFolder, config);
     const reader = openRun(environment.stateFolder, runId);
-    const writer = new RunWriter(reader.paths, options.onChanged);
-    cleanups.push(() => writer.close());
+    const opened = new RunWriter(reader.paths, options.onChanged);
+    writer = opened;
+    cleanups.push(() => opened.close());
     if (changes.length > 0) {
       await writeConfig(reader.paths, config);
-      writer.event({ type: 'changed', changes });
+      opened.event({ type: 'changed', changes });
     }
-    const run = new TrainingRun(environment, policy, reference, config, reader, writer, control);
+    const run = new TrainingRun(environment, policy, reference, config, reader, opened, control, workers);
     return {
       runId,
       stateFolder: environment.stateFolder,
@@ -105,7 +112,7 @@ function withChanges(
   return { config: { ...recorded, settings }, changes };
 }
 
-function newConfig(runId: string, environment: TrainingEnvironment, settings: Settings): RunConfig {
+function newConfig(runId: string, environment: TrainingEnvironment, settings: Settings, sandbox: string): RunConfig {
   return {
     version: 1,
     runId,
@@ -114,6 +121,6 @@ function newConfig(runId: string, environment: TrainingEnvironment, settings: Se
     headCommit: environment.repository.headCommit,
     settings,
     taskIds: { train: [], heldout: [] },
-    sandbox: environment.sandbox,
+    sandbox,
   };
 }

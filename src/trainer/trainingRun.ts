@@ -31,6 +31,7 @@ import type { RunWriter } from './run/runWriter.js';
 import { learningRateShare } from './run/learnerSettings.js';
 import type { Settings } from './run/settings.js';
 import { settledTasks } from './settledTasks.js';
+import { workerArena, type Workers } from './workers/workerArena.js';
 import { playDemonstrations } from './warmStart/demonstrations.js';
 import { failures, successes, warmStart } from './warmStart/warmStart.js';
 
@@ -39,6 +40,8 @@ export type TrainingEnvironment = Awaited<ReturnType<typeof openEnvironment>>;
 /** The stages of one run. Its only memory beside the weights is the record, so it can begin anywhere. */
 export class TrainingRun {
   private readonly arena: Arena;
+  /** Where the expert plays, who looks at the trees. */
+  private readonly ownArena: Arena;
   private readonly settings: Settings;
   private tasks: readonly Task[] = [];
   /** Optimizer steps behind the present weights, and whether a checkpoint holds them. */
@@ -55,10 +58,19 @@ export class TrainingRun {
     private readonly reader: RunReader,
     private readonly writer: RunWriter,
     private readonly control: RunControl,
+    private readonly workers: Workers | null,
   ) {
     this.settings = config.settings;
-    this.arena = environmentArena(environment, config.settings, policy.codec.toolFormat.example);
+    this.ownArena = environmentArena(environment, config.settings, policy.codec.toolFormat.example);
+    this.arena = this.arenaFor(config.settings);
     control.onPauseChanged = (paused) => this.recordPause(paused);
+  }
+
+  private arenaFor(settings: Settings): Arena {
+    const { example } = this.policy.codec.toolFormat;
+    return this.workers === null
+      ? environmentArena(this.environment, settings, example)
+      : workerArena(this.workers, settings, example);
   }
 
   async run(resumed: boolean): Promise<void> {
@@ -143,11 +155,11 @@ export class TrainingRun {
     this.stage('warm-start');
     const tasks = [...this.trainTasks().values()];
     const demonstrations = await playDemonstrations(
-      this.arena,
+      this.ownArena,
       policy.codec,
       tasks,
       policy.generator.maxContext,
-      samplingOptions(settings, 'rollout'),
+      samplingOptions({ ...settings, workers: [] }, 'rollout'),
       this.schedule('warm-start', "The expert's episodes", tasks.length),
       (id) => this.reader.findTrajectory(id),
     );
@@ -247,7 +259,7 @@ export class TrainingRun {
         step,
       );
     }
-    const arena = environmentArena(this.environment, { ...settings, maxTurns }, this.policy.codec.toolFormat.example);
+    const arena = this.arenaFor({ ...settings, maxTurns });
     const options = samplingOptions({ ...settings, temperature }, 'rollout');
     const isDynamic = stage.method === 'policy-gradient';
     return playStep(plan, this.trainTasks(), settings, isDynamic, {

@@ -69,9 +69,13 @@ async function serve(options: ServeCommandOptions, signal: AbortSignal): Promise
   const settings = await loadSettings(repoRoot, { sandbox: options.sandbox });
   const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
   try {
-    const pool = new SessionPool(environmentArena(environment, settings), tasks, {
+    const pool = new SessionPool(tasks, {
       capacity: options.sessions,
-      episodeSeconds: settings.episodeSeconds,
+      groundsOf: (terms) => {
+        const ofPlay = { ...settings, ...terms?.settings };
+        const arena = environmentArena(environment, ofPlay, terms?.callExample ?? undefined);
+        return { arena, episodeSeconds: ofPlay.episodeSeconds };
+      },
     });
     const { host } = options;
     const limits = { idleMs: 1000 * options.idleSeconds, pingMs: 20_000, sendMs: 30_000, queuedMessages: 8 };
@@ -81,7 +85,10 @@ async function serve(options: ServeCommandOptions, signal: AbortSignal): Promise
       if (error instanceof WhetstoneError && error.kind === 'cancelled') return;
       process.stderr.write(`${printable(describeError(error).line)}\n`);
     };
-    const server = await serveOpenEnv(pool, { host, port: options.port, token, name, version, limits, report });
+    const server = await serveOpenEnv(pool, {
+      ...{ host, port: options.port, token, name, version },
+      ...{ sandbox: environment.sandbox, limits, report },
+    });
     try {
       const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${server.port}`;
       const facts = { url, tasks: tasks.length, sessions: options.sessions, sandbox: environment.sandbox };

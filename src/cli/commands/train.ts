@@ -24,6 +24,7 @@ import {
   sandboxOption,
   seedOption,
   wholeNumber,
+  workersOption,
   type AddCommand,
   type RepoOptions,
 } from '../options.js';
@@ -64,6 +65,7 @@ export const addTrainCommand: AddCommand = (program) => {
     .addOption(modelOption())
     .addOption(deviceOption())
     .addOption(sandboxOption())
+    .addOption(workersOption())
     .option('--steps <n>', 'training steps', wholeNumber)
     .option('--tasks-per-step <n>', 'tasks in one step', wholeNumber)
     .option('--group-size <n>', 'rollouts of one task in one step', wholeNumber)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { playTermsSchema } from '../../trainer/workers/playTerms.js';
 import { parseAssistantText } from '../../trainer/text/toolCalls.js';
 import type { AssistantMessage } from '../../trajectory/message.js';
 
@@ -36,13 +37,18 @@ export const actionSchema = z
     content: z.string().optional().describe('The text of the turn, without its calls.'),
     tool_calls: z
       .array(z.strictObject({ id: z.string().optional(), name: z.string(), arguments: anything.default({}) }))
-      .max(64)
+      .max(1024)
       .optional()
       .describe('Calls of tools. A turn without any ends the episode.'),
+    thinking: z.string().optional().describe('The thought that the turn opened with.'),
+    malformed_call: z.string().optional().describe('What was wrong with something meant as a call, after the others.'),
     metadata: anything.optional(),
   })
   .refine(
-    ({ text, content, tool_calls }) => (text === undefined) !== (content === undefined && tool_calls === undefined),
+    ({ text, content, tool_calls, thinking, malformed_call }) =>
+      text === undefined
+        ? content !== undefined || tool_calls !== undefined
+        : [content, tool_calls, thinking, malformed_call].every((part) => part === undefined),
     {
       message: 'give either `text`, or `tool_calls` and `content`',
     },
@@ -58,6 +64,7 @@ export const resetSchema = z.object({
     .nullish()
     .describe('Which task; without it the seed chooses, and without a seed the next one is played.'),
   split: z.enum(['train', 'heldout']).nullish().describe('Where the choice is made from; `train` where not given.'),
+  whetstone: playTermsSchema.optional().describe("For a trainer of Whetstone's: how it wants the episode played."),
 });
 export type Reset = z.infer<typeof resetSchema>;
 
@@ -102,6 +109,7 @@ export const schemas = () => ({
 const incomingSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('reset'), data: resetSchema.default({}) }),
   z.strictObject({ type: z.literal('step'), data: actionSchema }),
+  z.strictObject({ type: z.literal('finish') }),
   z.strictObject({ type: z.literal('state') }),
   z.strictObject({ type: z.literal('close') }),
 ]);
@@ -109,7 +117,7 @@ export type Incoming = z.infer<typeof incomingSchema>;
 
 const knownTypes = incomingSchema.options.map(({ shape }) => shape.type.value as string);
 
-/** A client's frame. Throws ProtocolError with the code that says what is wrong with it. */
+/** A client's frame; `finish` (the episode is graded as it stands) is Whetstone's own. Throws ProtocolError with the code that says what is wrong with it. */
 export function parseIncoming(text: string): Incoming {
   let value: unknown;
   try {
@@ -137,5 +145,13 @@ export function messageOf(action: Action): AssistantMessage {
   if (action.text !== undefined) return parseAssistantText(action.text);
   const content = action.content ?? '';
   const toolCalls = (action.tool_calls ?? []).map((call, index) => ({ ...call, id: call.id ?? `call-${index}` }));
-  return { role: 'assistant', content, toolCalls, raw: content };
+  const { thinking, malformed_call: malformedCall } = action;
+  return {
+    role: 'assistant',
+    content,
+    ...(thinking === undefined ? {} : { thinking }),
+    toolCalls,
+    ...(malformedCall === undefined ? {} : { malformedCall }),
+    raw: content,
+  };
 }

@@ -2,17 +2,27 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Episode } from '../../env/episodeTypes.js';
 import { cancelled, infrastructure } from '../../trajectory/errors.js';
 import type { Grade } from '../../trajectory/grade.js';
 import type { Task } from '../../trajectory/task.js';
-import type { Arena } from '../../trainer/rollout/arena.js';
+import type { Arena, ArenaEpisode } from '../../trainer/rollout/arena.js';
 import { injectedTask } from '../fixture.testing.js';
 import { maxMessageBytes, serveOpenEnv, type ServeOptions } from './server.js';
-import { SessionPool, type PoolOptions } from './sessionPool.js';
+import { SessionPool } from './sessionPool.js';
 
 const tasks: Task[] = ['a', 'b', 'c'].map((instance_id) => ({ ...injectedTask, instance_id }));
 const grade: Grade = { reward: 0.75, resolved: false, components: {}, tests: [], files: [] };
+
+const counters = {
+  turns: 1,
+  thoughtTurns: 0,
+  toolCalls: {},
+  malformedCalls: 0,
+  unknownTools: 0,
+  invalidArguments: 0,
+  validCalls: 1,
+  seconds: 0,
+};
 
 /** Episodes without a machine: `echo` answers, `wait` ends only with its signal, `fail` fails, `submit` ends. */
 class ScriptedArena implements Arena {
@@ -23,7 +33,7 @@ class ScriptedArena implements Arena {
   interrupted = 0;
   private count = 0;
 
-  startEpisode(task: Task): Promise<Episode> {
+  startEpisode(task: Task): Promise<ArenaEpisode> {
     const name = `${task.instance_id}-${this.count++}`;
     this.live.add(name);
     return Promise.resolve({
@@ -32,32 +42,22 @@ class ScriptedArena implements Arena {
         { role: 'user', content: task.instance_id },
       ],
       tools: [],
-      root: '/nowhere',
+      root: null,
       step: async ({ toolCalls: [call] }, signal) => {
         const content = call === undefined ? '' : await this.play(name, call, signal);
         const observations = [{ role: 'tool' as const, toolCallId: call?.id ?? '', name: call?.name ?? '', content }];
         return { observations, stopReason: call?.name === 'submit' ? 'submitted' : null };
       },
-      changes: () => Promise.resolve([]),
-      statistics: () => ({
-        turns: 1,
-        thoughtTurns: 0,
-        toolCalls: {},
-        malformedCalls: 0,
-        unknownTools: 0,
-        invalidArguments: 0,
-        validCalls: 1,
-        seconds: 0,
-      }),
+      statistics: () => counters,
+      finish: () => {
+        this.live.delete(name);
+        return Promise.resolve({ grade, patch: '', counters });
+      },
       dispose: () => {
         this.live.delete(name);
         return Promise.resolve();
       },
     });
-  }
-
-  grade(): Promise<Grade> {
-    return Promise.resolve(grade);
   }
 
   private async play(
@@ -75,20 +75,21 @@ class ScriptedArena implements Arena {
 }
 
 interface Overrides {
-  readonly pool?: Partial<PoolOptions>;
+  readonly pool?: { readonly capacity?: number; readonly episodeSeconds?: number };
   readonly limits?: Partial<ServeOptions['limits']>;
   readonly token?: string;
 }
 
-async function serve({ pool: poolOptions, limits, token }: Overrides = {}) {
+async function serve({ pool: { capacity = 4, episodeSeconds = 600 } = {}, limits, token }: Overrides = {}) {
   const arena = new ScriptedArena();
-  const pool = new SessionPool(arena, tasks, { capacity: 4, episodeSeconds: 600, ...poolOptions });
+  const pool = new SessionPool(tasks, { capacity, groundsOf: () => ({ arena, episodeSeconds }) });
   const server = await serveOpenEnv(pool, {
     host: '127.0.0.1',
     port: 0,
     token: token ?? null,
     name: 'sums',
     version: '1',
+    sandbox: arena.sandbox,
     report: () => undefined,
     limits: { idleMs: 600_000, pingMs: 600_000, sendMs: 600_000, queuedMessages: 4, ...limits },
   });

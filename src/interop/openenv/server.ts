@@ -3,6 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import { workerProtocol } from '../../trainer/workers/playTerms.js';
 import { badInput } from '../../trajectory/errors.js';
 import { actionSchema, ProtocolError, resetSchema, schemas, valid } from './messages.js';
 import { metricsText, ServerCounters } from './metrics.js';
@@ -17,6 +18,8 @@ export interface ServeOptions {
   readonly token: string | null;
   readonly name: string;
   readonly version: string;
+  /** What confines the commands of episodes. */
+  readonly sandbox: string;
   readonly limits: ConnectionLimits;
   /** Told of what went wrong here, not at the client. */
   readonly report: (error: unknown) => void;
@@ -116,7 +119,7 @@ async function answer(
   request: http.IncomingMessage,
   pool: SessionPool,
   counters: ServerCounters,
-  { token, name, version }: ServeOptions,
+  { token, name, version, sandbox }: ServeOptions,
 ): Promise<Reply> {
   const path = pathOf(request);
   // Probes carry no token, and learn nothing.
@@ -131,7 +134,12 @@ async function answer(
   if (request.method?.toLowerCase() !== methods[path]) return reply(405, { detail: 'Method Not Allowed' });
   switch (path) {
     case '/metadata':
-      return reply(200, { name, description: `Mend ${name}: make its failing tests pass.`, version });
+      return reply(200, {
+        name,
+        description: `Mend ${name}: make its failing tests pass.`,
+        version,
+        whetstone: { protocol: workerProtocol, sessions: pool.options.capacity, sandbox },
+      });
     case '/schema':
       return reply(200, schemas());
     case '/metrics':

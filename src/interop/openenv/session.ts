@@ -1,25 +1,34 @@
 import { setMaxListeners } from 'node:events';
-import type { Arena } from '../../trainer/rollout/arena.js';
-import type { Episode } from '../../env/episodeTypes.js';
-import type { Grade } from '../../trajectory/grade.js';
+import type { Arena, ArenaEpisode, Outcome } from '../../trainer/rollout/arena.js';
+import { taskDigest, type PlayTerms } from '../../trainer/workers/playTerms.js';
 import type { Message } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
 import type { StopReason } from '../../trajectory/trajectory.js';
 import { messageOf, ProtocolError, type Action, type Observation, type Reset, type State } from './messages.js';
 
-export interface SessionOptions {
-  /** Seconds that an episode's commands may take together, as in a rollout here. */
+/** Where episodes are played, and how many seconds their commands may take together, as in a rollout here. */
+export interface Grounds {
+  readonly arena: Arena;
   readonly episodeSeconds: number;
+}
+
+export interface SessionOptions {
+  /** By a trainer's terms; else (null) by the settings of this repository. */
+  readonly groundsOf: (terms: PlayTerms | null) => Grounds;
   readonly chooseTask: (reset: Reset) => Task;
 }
 
 interface Play {
   readonly id: string;
   readonly task: Task;
-  readonly episode: Episode;
+  readonly episode: ArenaEpisode;
+  /** Whether a trainer of ours plays, who wants to know more than OpenEnv's contract has. */
+  readonly isTrainer: boolean;
   milliseconds: number;
   steps: number;
   done: boolean;
+  /** The last answer, once the episode is graded. */
+  ended: Observation | null;
 }
 
 /** One client's plays, one after the other, each in its own worktree. Its calls must not overlap. */
@@ -31,7 +40,6 @@ export class Session {
 
   constructor(
     readonly id: string,
-    private readonly arena: Arena,
     private readonly options: SessionOptions,
   ) {
     setMaxListeners(0, this.ending.signal);
@@ -45,6 +53,11 @@ export class Session {
   /** Plays one turn. The last one is answered with the grade, which is the reward. */
   step(action: Action): Promise<Observation> {
     return this.track(this.playTurn(action));
+  }
+
+  /** Ends the episode as it stands and grades it; one that is over already is told again. Whetstone's own. */
+  finish(): Promise<Observation> {
+    return this.track(this.endAsItStands());
   }
 
   state(): State {
@@ -71,14 +84,27 @@ export class Session {
 
   private async start(reset: Reset): Promise<Observation> {
     const task = this.options.chooseTask(reset);
+    const terms = reset.whetstone ?? null;
+    if (terms !== null && terms.task !== taskDigest(task)) {
+      throw new ProtocolError('VALIDATION_ERROR', `The task ${task.instance_id} is another one here.`);
+    }
+    const { arena, episodeSeconds } = this.options.groundsOf(terms);
     await this.endPlay();
-    const episode = await this.arena.startEpisode(task);
+    const episode = await arena.startEpisode(task, this.ending.signal);
     if (this.ending.signal.aborted) {
       await episode.dispose();
       throw new ProtocolError('SESSION_ERROR', 'The session has ended.');
     }
-    const milliseconds = 1000 * this.options.episodeSeconds;
-    this.play = { id: reset.episode_id ?? crypto.randomUUID(), task, episode, milliseconds, steps: 0, done: false };
+    this.play = {
+      id: reset.episode_id ?? crypto.randomUUID(),
+      task,
+      episode,
+      isTrainer: terms !== null,
+      milliseconds: 1000 * episodeSeconds,
+      steps: 0,
+      done: false,
+      ended: null,
+    };
     const { prompt, tools } = episode;
     return answer(task, prompt, { tools: tools.map((tool) => ({ ...tool })) });
   }
@@ -92,18 +118,27 @@ export class Session {
     const stopReason: StopReason | null =
       played?.stopReason ?? (played === null || play.milliseconds <= 0 ? 'time-limit' : null);
     const observations = played?.observations ?? [];
-    if (stopReason === null) return answer(play.task, observations, {});
-    const grade = await this.grade(play);
-    return answer(play.task, observations, { stopReason, grade });
+    if (stopReason === null) return answer(play.task, observations, { metadata: countersOf(play) });
+    return this.grade(play, observations, stopReason);
   }
 
-  private async grade(play: Play): Promise<Grade> {
+  private async endAsItStands(): Promise<Observation> {
+    const { play } = this;
+    if (play?.ended) return play.ended;
+    if (play === null || play.done) throw new ProtocolError('EXECUTION_ERROR', 'There is no episode: send a reset.');
+    return this.grade(play, [], null);
+  }
+
+  private async grade(
+    play: Play,
+    observations: readonly Message[],
+    stopReason: StopReason | null,
+  ): Promise<Observation> {
     play.done = true;
-    const changes = await play.episode.changes();
-    const counters = play.episode.statistics();
-    // The grade has a tree of its own, and a client may wait long before it resets or leaves.
-    await play.episode.dispose();
-    return this.arena.grade(play.task, changes, counters, this.ending.signal);
+    const outcome = await play.episode.finish(this.ending.signal);
+    const metadata = play.isTrainer ? { counters: outcome.counters, patch: outcome.patch } : {};
+    play.ended = answer(play.task, observations, { stopReason, outcome, metadata });
+    return play.ended;
   }
 
   /** Null where the episode's time was up. */
@@ -129,14 +164,22 @@ export class Session {
   }
 }
 
+const countersOf = (play: Play) => (play.isTrainer ? { counters: play.episode.statistics() } : {});
+
 function answer(
   task: Task,
   messages: readonly Message[],
   {
     tools,
     stopReason = null,
-    grade = null,
-  }: { tools?: Record<string, unknown>[]; stopReason?: StopReason | null; grade?: Grade | null },
+    outcome = null,
+    metadata = {},
+  }: {
+    tools?: Record<string, unknown>[];
+    stopReason?: StopReason | null;
+    outcome?: Outcome | null;
+    metadata?: Record<string, unknown>;
+  },
 ): Observation {
   return {
     observation: {
@@ -148,10 +191,10 @@ function answer(
       ),
       ...(tools === undefined ? {} : { tools }),
       stop_reason: stopReason,
-      grade: grade === null ? null : { ...grade },
-      metadata: {},
+      grade: outcome === null ? null : { ...outcome.grade },
+      metadata,
     },
-    reward: grade?.reward ?? null,
-    done: stopReason !== null,
+    reward: outcome?.grade.reward ?? null,
+    done: outcome !== null,
   };
 }

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Arena } from '../../trainer/rollout/arena.js';
 import { badInput } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import { ProtocolError, type Reset } from './messages.js';
-import { Session } from './session.js';
+import { Session, type SessionOptions } from './session.js';
 
-export interface PoolOptions {
+export interface PoolOptions extends Pick<SessionOptions, 'groundsOf'> {
   /** Sessions at the same time. */
   readonly capacity: number;
-  readonly episodeSeconds: number;
 }
 
 /** The sessions that are open, never more than the capacity; and which task each reset plays. */
@@ -20,7 +18,6 @@ export class SessionPool {
   refused = 0;
 
   constructor(
-    private readonly arena: Arena,
     private readonly tasks: readonly Task[],
     readonly options: PoolOptions,
   ) {
@@ -33,7 +30,7 @@ export class SessionPool {
 
   /** Throws CAPACITY_REACHED. A session counts until its worktree is gone. */
   openSession(): Session {
-    const { capacity, episodeSeconds } = this.options;
+    const { capacity, groundsOf } = this.options;
     if (this.active >= capacity) {
       this.refused += 1;
       throw new ProtocolError('CAPACITY_REACHED', `All ${capacity} sessions are taken.`, {
@@ -43,7 +40,7 @@ export class SessionPool {
     }
     this.opened += 1;
     const chooseTask = (reset: Reset) => this.chooseTask(reset);
-    const session = new Session(randomUUID(), this.arena, { episodeSeconds, chooseTask });
+    const session = new Session(randomUUID(), { groundsOf, chooseTask });
     this.open.add(session);
     return session;
   }

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import { WhetstoneError } from '../../trajectory/errors.js';
-import { parseIncoming, ProtocolError, type Incoming } from './messages.js';
+import { parseIncoming, ProtocolError, type Incoming, type Observation } from './messages.js';
 import type { ServerCounters } from './metrics.js';
 import type { Session } from './session.js';
 import type { SessionPool } from './sessionPool.js';
@@ -94,20 +94,27 @@ async function play(message: Incoming, session: Session, counters: ServerCounter
     case 'reset':
       counters.resets += 1;
       return { type: 'observation', data: await session.reset(message.data) };
-    case 'step': {
+    case 'step':
       counters.steps += 1;
-      const data = await session.step(message.data);
-      if (data.reward !== null) {
-        counters.episodes += 1;
-        counters.rewards += data.reward;
-      }
-      return { type: 'observation', data };
+      return { type: 'observation', data: counted(await session.step(message.data), counters) };
+    case 'finish': {
+      const wasOver = session.state().done;
+      const data = await session.finish();
+      return { type: 'observation', data: wasOver ? data : counted(data, counters) };
     }
     case 'state':
       return { type: 'state', data: session.state() };
     case 'close':
       return null;
   }
+}
+
+function counted(data: Observation, counters: ServerCounters): Observation {
+  if (data.reward !== null) {
+    counters.episodes += 1;
+    counters.rewards += data.reward;
+  }
+  return data;
 }
 
 function errorFrame(error: unknown, counters: ServerCounters): object {

@@ -15,8 +15,8 @@ export interface Opening {
   readonly plan: EpisodePlan;
   readonly prompt: readonly [SystemMessage, UserMessage];
   readonly tools: readonly ToolSchema[];
-  /** The episode's tree on this machine. */
-  readonly root: string;
+  /** The episode's tree, where it is on this machine; else null. */
+  readonly root: string | null;
   readonly options: SamplingOptions;
 }
 

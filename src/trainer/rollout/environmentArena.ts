@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { startEpisode } from '../../env/episode.js';
 import type { Environment } from '../../env/environment.js';
 import { gradeChanges } from '../../env/grade.js';
+import { unifiedDiff } from '../../env/tasks/unifiedDiff.js';
 import { episodeLimits } from '../run/episodeLimits.js';
 import type { Settings } from '../run/settings.js';
 import type { Arena, SamplingOptions } from './arena.js';
@@ -10,7 +11,9 @@ import type { Arena, SamplingOptions } from './arena.js';
 export function samplingOptions(settings: Settings, kind: 'rollout' | 'evaluation'): SamplingOptions {
   const greedy = kind === 'evaluation' && settings.evaluationSamples === 1;
   const { topP, topK, minP, stopStrings, contextShare, keptObservations, maxTokensPerTurn, episodeSeconds } = settings;
-  const commandSlots = settings.commandConcurrency === 0 ? 2 * availableParallelism() : settings.commandConcurrency;
+  const ownSlots = settings.commandConcurrency === 0 ? 2 * availableParallelism() : settings.commandConcurrency;
+  // Workers have as many sessions as they run commands well at once: only those bound what goes on there.
+  const commandSlots = settings.workers.length > 0 ? settings.concurrency : ownSlots;
   const cuts = { topP, topK, minP, stopStrings, contextShare, keptObservations };
   return { temperature: greedy ? 0 : settings.temperature, ...cuts, commandSlots, maxTokensPerTurn, episodeSeconds };
 }
@@ -22,13 +25,29 @@ export function samplingOptions(settings: Settings, kind: 'rollout' | 'evaluatio
 export function environmentArena(environment: Environment, settings: Settings, callExample?: string): Arena {
   return {
     sandbox: environment.sandbox,
-    startEpisode: (task) => startEpisode(environment, task, episodeLimits(settings), callExample),
-    grade: (task, changes, statistics, signal) =>
-      gradeChanges(environment, task, changes, {
-        statistics,
-        weights: settings.reward,
-        timeoutMs: settings.testSeconds * 1000,
-        signal,
-      }),
+    startEpisode: async (task) => {
+      const episode = await startEpisode(environment, task, episodeLimits(settings), callExample);
+      return {
+        prompt: episode.prompt,
+        tools: episode.tools,
+        root: episode.root,
+        step: (message, signal) => episode.step(message, signal),
+        statistics: () => episode.statistics(),
+        dispose: () => episode.dispose(),
+        finish: async (signal) => {
+          const changes = await episode.changes();
+          const counters = episode.statistics();
+          // The grade has a tree of its own.
+          await episode.dispose();
+          const grade = await gradeChanges(environment, task, changes, {
+            statistics: counters,
+            weights: settings.reward,
+            timeoutMs: settings.testSeconds * 1000,
+            signal,
+          });
+          return { grade, patch: unifiedDiff(changes), counters };
+        },
+      };
+    },
   };
 }

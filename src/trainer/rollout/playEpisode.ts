@@ -1,11 +1,18 @@
 import { setMaxListeners } from 'node:events';
-import type { Episode, EpisodeCounters } from '../../env/episodeTypes.js';
-import { unifiedDiff } from '../../env/tasks/unifiedDiff.js';
+import type { EpisodeCounters } from '../../env/episodeTypes.js';
 import { recordedTurns, OpenReplay } from '../../env/replay.js';
 import { cancelled, infrastructure, WhetstoneError } from '../../trajectory/errors.js';
 import type { Grade } from '../../trajectory/grade.js';
 import type { EpisodeStatistics, StopReason, Trajectory } from '../../trajectory/trajectory.js';
-import type { Arena, EpisodePlan, EpisodePrefix, MessagePlayer, Player, SamplingOptions } from './arena.js';
+import type {
+  Arena,
+  ArenaEpisode,
+  EpisodePlan,
+  EpisodePrefix,
+  MessagePlayer,
+  Player,
+  SamplingOptions,
+} from './arena.js';
 import type { Dialogue, Opening } from './dialogue.js';
 import { NodePath } from './nodes.js';
 import { Slots } from './slots.js';
@@ -45,21 +52,19 @@ async function attempt(
   slots: Slots,
 ): Promise<Trajectory> {
   let dialogue: Dialogue | null = null;
-  let episode: Episode | null = null;
+  let episode: ArenaEpisode | null = null;
   let ending: Ending;
   try {
-    const opened = await slots.run(signal, () => arena.startEpisode(plan.task));
+    const opened = await slots.run(signal, () => arena.startEpisode(plan.task, signal));
     episode = opened;
     const { prefix } = plan;
     if (prefix !== undefined) await slots.run(signal, () => repeatTurns(opened, prefix, signal));
     const { prompt, tools, root } = opened;
     dialogue = await converse(player, { plan, prompt, tools, root, options });
     const stopReason = await playTurns(dialogue, opened, options, signal, slots);
-    const changes = await slots.run(signal, () => opened.changes());
-    const counters = opened.statistics();
-    const grade = await slots.run(signal, () => arena.grade(plan.task, changes, counters, signal));
+    const { grade, patch, counters } = await slots.run(signal, () => opened.finish(signal));
     const statistics = statisticsOf(counters, dialogue.path);
-    ending = { stopReason, infrastructureError: null, grade, patch: unifiedDiff(changes), statistics };
+    ending = { stopReason, infrastructureError: null, grade, patch, statistics };
   } catch (error) {
     if (signal.aborted) throw cancelled();
     const isKnown = error instanceof WhetstoneError;
@@ -93,7 +98,7 @@ async function attempt(
  * Takes the episode to where its prefix ends, by the recorded actions. Throws `infrastructure` where the tools answer otherwise
  * than recorded: what the policy would be shown is not what its tree is like.
  */
-async function repeatTurns(episode: Episode, prefix: EpisodePrefix, signal: AbortSignal): Promise<void> {
+async function repeatTurns(episode: ArenaEpisode, prefix: EpisodePrefix, signal: AbortSignal): Promise<void> {
   const { trajectoryId, turn: last } = prefix.origin;
   const replay = new OpenReplay(episode, recordedTurns(prefix.nodes));
   for (let turn = await replay.next(signal); turn !== null; turn = await replay.next(signal)) {
@@ -115,7 +120,7 @@ const converse = (player: Player | MessagePlayer, opening: Opening): Dialogue | 
 
 async function playTurns(
   dialogue: Dialogue,
-  episode: Episode,
+  episode: ArenaEpisode,
   options: SamplingOptions,
   signal: AbortSignal,
   slots: Slots,

@@ -1,8 +1,11 @@
-import type { Episode, EpisodeStep } from '../../env/episodeTypes.js';
+import type { EpisodeStep } from '../../env/episodeTypes.js';
+import { unifiedDiff } from '../../env/tasks/unifiedDiff.js';
+import type { Grade } from '../../trajectory/grade.js';
 import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js';
+import type { Task } from '../../trajectory/task.js';
 import type { GenerationRequest, Generator } from '../model/policy.js';
 import type { TextCodec } from '../text/textCodec.js';
-import type { Arena } from './arena.js';
+import type { Arena, ArenaEpisode } from './arena.js';
 
 /** Says the turns one after the other; what it was asked is kept. */
 export function scriptedPlayer(codec: TextCodec, turns: readonly Int32Array[], maxContext = 4096) {
@@ -34,17 +37,30 @@ export const answer = (id: string, content: string): ToolMessage => ({
   content,
 });
 
+const solved: Grade = { reward: 1, resolved: true, components: {}, tests: [], files: [] };
+
 /** An episode that answers by the function; every play of it is counted. */
 export function scriptedArena(
   answerTo: (message: AssistantMessage, turn: number, signal: AbortSignal) => Promise<EpisodeStep>,
+  gradeOf: (task: Task) => Promise<Grade> = () => Promise.resolve(solved),
 ) {
   const counts = { started: 0, disposed: 0, graded: 0 };
   const arena: Arena = {
     sandbox: 'bubblewrap',
-    startEpisode() {
+    startEpisode(task) {
       counts.started++;
       let turns = 0;
-      const episode: Episode = {
+      const statistics = () => ({
+        turns,
+        thoughtTurns: 0,
+        toolCalls: {},
+        malformedCalls: 0,
+        unknownTools: 0,
+        invalidArguments: 0,
+        validCalls: turns,
+        seconds: 0,
+      });
+      const episode: ArenaEpisode = {
         root: '/nowhere',
         prompt: [
           { role: 'system', content: 'You fix bugs.' },
@@ -52,24 +68,15 @@ export function scriptedArena(
         ],
         tools: [],
         step: (message, signal) => answerTo(message, ++turns, signal!),
-        changes: () => Promise.resolve([{ path: 'a.js', before: 'a\n', after: 'b\n' }]),
-        statistics: () => ({
-          turns,
-          thoughtTurns: 0,
-          toolCalls: {},
-          malformedCalls: 0,
-          unknownTools: 0,
-          invalidArguments: 0,
-          validCalls: turns,
-          seconds: 0,
-        }),
+        statistics,
+        finish: async () => {
+          const grade = await gradeOf(task);
+          counts.graded++;
+          return { grade, patch: unifiedDiff([{ path: 'a.js', before: 'a\n', after: 'b\n' }]), counters: statistics() };
+        },
         dispose: () => Promise.resolve(void counts.disposed++),
       };
       return Promise.resolve(episode);
-    },
-    grade() {
-      counts.graded++;
-      return Promise.resolve({ reward: 1, resolved: true, components: {}, tests: [], files: [] });
     },
   };
   return { arena, counts };

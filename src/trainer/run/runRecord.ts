@@ -126,6 +126,11 @@ export type RunEvent = { readonly at: string } & (
       readonly step: number;
       readonly finding: Finding;
     }
+  | {
+      /** What a person should know of the machines that play: a worker is lost, or back. */
+      readonly type: 'notice';
+      readonly message: string;
+    }
   | { readonly type: 'checkpoint'; readonly step: number; readonly folder: string }
   | { readonly type: 'paused' | 'resumed' }
   | {

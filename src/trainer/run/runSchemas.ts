@@ -90,6 +90,7 @@ export const runEventSchema: z.ZodType<RunEvent> = z.discriminatedUnion('type', 
     replayed: z.array(replayedGroup.extend({ advantages: z.array(z.number()) })).optional(),
   }),
   z.object({ at, type: z.literal('finding'), step: count, finding: findingSchema }),
+  z.object({ at, type: z.literal('notice'), message: z.string() }),
   z.object({ at, type: z.literal('checkpoint'), step: count, folder: z.string() }),
   z.object({ at, type: z.enum(['paused', 'resumed']) }),
   z.object({

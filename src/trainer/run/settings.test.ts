@@ -32,6 +32,8 @@ describe('settings', () => {
     [{ reward: { grace: 1 } }, /setting `reward\.grace`: there is no such setting/],
     [{ runners: [{ name: 'own' }] }, /whetstone\.config\.json: `runners\[0\]\.command`: /],
     [{ sandbox: 'unconfined' }, /may not choose `unconfined` for itself/],
+    [{ workers: ['http://evil.example'] }, /may not choose who is given its files and your token/],
+    [{ workers: ['ftp://a'] }, /setting `workers\.0`: it must be an http or https address/],
     ['{ "steps": 3', /not a JSON object/],
     ['[]', /not a JSON object/],
   ])('name the key that is wrong: %j', async (value, message) => {

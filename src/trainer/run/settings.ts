@@ -35,6 +35,12 @@ export const settingsSchema = z.strictObject({
   sandbox: sandboxChoiceSchema
     .default('auto')
     .describe("What confines the policy's commands; `unconfined` is for code that you trust."),
+  workers: z
+    .array(z.url({ protocol: /^https?$/, error: 'it must be an http or https address' }))
+    .default([])
+    .describe(
+      'Servers (`whetstone serve --openenv`) that play the environment of episodes; none: this machine. A repository may not choose them itself.',
+    ),
   doctor: z
     .enum(['off', 'report', 'pause'])
     .default('report')
@@ -193,8 +199,15 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
   delete fromFile.$schema;
   if (fromFile.runners !== undefined) parseRunners(fromFile.runners);
   delete fromFile.runners;
-  if (check(fromFile, `${settingsFileName}: `).sandbox === 'unconfined') {
-    // The file comes with the repository, which may come from a stranger.
+  const own = check(fromFile, `${settingsFileName}: `);
+  // The file comes with the repository, which may come from a stranger.
+  if (own.workers.length > 0) {
+    throw badInput(
+      `${settingsFileName}: setting \`workers\`: a repository may not choose who is given its files and your token.`,
+      'Take it out of the file; name them yourself with `--workers`.',
+    );
+  }
+  if (own.sandbox === 'unconfined') {
     throw badInput(
       `${settingsFileName}: setting \`sandbox\`: a repository may not choose \`unconfined\` for itself.`,
       'Take it out of the file; choose it yourself with `--sandbox unconfined` where you trust the repository.',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Grade } from '../../trajectory/grade.js';
 import { badInput } from '../../trajectory/errors.js';
 import type { Message } from '../../trajectory/message.js';
-import type { BranchOrigin, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import type { BranchOrigin, StopReason, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import type { TrajectoryHeader } from './runRecord.js';
 import { readTokenBlock, type TokenBlock, type TokenFile } from './tokenFile.js';
 
@@ -40,6 +40,28 @@ const originSchema: z.ZodType<BranchOrigin> = z.object({
   policy: z.string(),
 });
 
+export const stopReasonSchema: z.ZodType<StopReason> = z.enum([
+  'submitted',
+  'no-tool-call',
+  'turn-limit',
+  'token-limit',
+  'time-limit',
+  'cancelled',
+  'error',
+]);
+export const statisticsSchema = z.object({
+  turns: count,
+  toolCalls: z.record(z.string(), count),
+  malformedCalls: count,
+  unknownTools: count,
+  invalidArguments: count,
+  validCalls: count,
+  dangerousCommands: z.array(z.string()).optional(),
+  sampledTokens: count,
+  totalTokens: count,
+  seconds: z.number(),
+});
+
 /**
  * A trajectory as a JSON line: its arrays are in the token file, `nodes[].tokens` says how many each node has. A branch's
  * line has only the nodes that it does not share; their parents count all of them.
@@ -57,22 +79,11 @@ export const trajectoryLineSchema = z
     policyStep: count,
     sandbox: z.string(),
     origin: originSchema.optional(),
-    stopReason: z.enum(['submitted', 'no-tool-call', 'turn-limit', 'token-limit', 'time-limit', 'cancelled', 'error']),
+    stopReason: stopReasonSchema,
     infrastructureError: z.string().nullable(),
     grade: gradeSchema.nullable(),
     patch: z.string(),
-    statistics: z.object({
-      turns: count,
-      toolCalls: z.record(z.string(), count),
-      malformedCalls: count,
-      unknownTools: count,
-      invalidArguments: count,
-      validCalls: count,
-      dangerousCommands: z.array(z.string()).optional(),
-      sampledTokens: count,
-      totalTokens: count,
-      seconds: z.number(),
-    }),
+    statistics: statisticsSchema,
     block: tokenBlockSchema,
     nodes: z.array(
       z.object({

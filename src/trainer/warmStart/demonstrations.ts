@@ -1,5 +1,5 @@
 import { readTextFile, resolveInTree } from '../../env/tools/treeFiles.js';
-import { cancelled } from '../../trajectory/errors.js';
+import { badInput, cancelled } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { Generator } from '../model/policy.js';
@@ -28,7 +28,7 @@ export async function playDemonstrations(
   const known: Task[] = [];
   for (const task of tasks) {
     if (schedule.signal.aborted) throw cancelled();
-    const turns = await turnsOf(arena, task);
+    const turns = await turnsOf(arena, task, schedule.signal);
     if (turns === null || !turns.every((raw) => isRead(codec, raw))) continue;
     const [plan] = demonstrationPlans([task]);
     scripts.set(
@@ -42,8 +42,8 @@ export async function playDemonstrations(
 }
 
 /** Looks at the start tree for as long as the turns take to write. */
-async function turnsOf(arena: Arena, task: Task): Promise<readonly string[] | null> {
-  const episode = await arena.startEpisode(task);
+async function turnsOf(arena: Arena, task: Task, signal: AbortSignal): Promise<readonly string[] | null> {
+  const episode = await arena.startEpisode(task, signal);
   try {
     return await expertTurns(task, (path) => textIn(episode.root, path));
   } finally {
@@ -52,7 +52,8 @@ async function turnsOf(arena: Arena, task: Task): Promise<readonly string[] | nu
 }
 
 /** The text of a file in a tree on this machine; null where it is none. */
-export async function textIn(root: string, path: string): Promise<string | null> {
+export async function textIn(root: string | null, path: string): Promise<string | null> {
+  if (root === null) throw badInput('The expert looks at the tree, which is on another machine.', 'Play it here.');
   const place = await resolveInTree({ root, mountPath: root }, path);
   const file = 'problem' in place ? place : await readTextFile(place);
   return 'problem' in file ? null : file.text;

@@ -22,7 +22,7 @@ describe('The settings', () => {
     for (const name of settingNames) {
       const shown = configuration.inspect(name)?.defaultValue;
       // A text without a default is empty in the editor.
-      assert.equal(shown === '' ? undefined : shown, defaults[name], name);
+      assert.deepEqual(shown === '' ? undefined : shown, defaults[name], name);
     }
   });
 
