@@ -5,7 +5,7 @@ import { badInput } from '../trajectory/errors.js';
 import { runPaths, runsFolder } from '../trainer/run/runDirectory.js';
 import { isResumable, type Context } from './context.js';
 import { addressOf, addressOfTarget, requireTrust, runOfTarget, type Target } from './commandTargets.js';
-import { Command, settingsSection, type DebugCommand, type ViewCommand } from './contributions.js';
+import { Command, settingsSection, type DebugCommand, type TaskCommand, type ViewCommand } from './contributions.js';
 import { debugCommands } from './debugCommands.js';
 import { openTrajectoryFile } from './importTrajectories.js';
 import { Lifetime } from './lifetime.js';
@@ -13,6 +13,7 @@ import { showError } from './messages.js';
 import { pickRepository, pickRun, pickTrajectory, pickTurn } from './pickers.js';
 import { withCancellableProgress } from './progress.js';
 import { revealTrajectory } from './revealTrajectory.js';
+import { taskCommands } from './tasks/taskCommands.js';
 import { isAlive } from './training/trainings.js';
 import { chooseTokenColours } from './trajectory/tokenDecorations.js';
 import { trajectoryUri } from './trajectory/trajectoryDocuments.js';
@@ -22,8 +23,8 @@ import { t } from './translate.js';
 
 type Handler = (context: Context, target: Target, detail?: unknown) => unknown;
 
-/** Every command, beside those of the views, and what it does. */
-const table: Readonly<Record<Exclude<Command, ViewCommand | DebugCommand>, Handler>> = {
+/** Every command, beside those of the views and of tasks, and what it does. */
+const table: Readonly<Record<Exclude<Command, ViewCommand | DebugCommand | TaskCommand>, Handler>> = {
   [Command.Train]: train,
   [Command.Stop]: (context, target) => tell(context, target, 'stop'),
   [Command.Pause]: (context, target) => tell(context, target, 'pause'),
@@ -40,7 +41,7 @@ const table: Readonly<Record<Exclude<Command, ViewCommand | DebugCommand>, Handl
 /** Registers every command; whatever one throws is shown, with a way on. */
 export function registerCommands(context: Context): vscode.Disposable {
   const lifetime = new Lifetime('commands');
-  for (const [command, handler] of Object.entries({ ...table, ...viewCommands, ...debugCommands })) {
+  for (const [command, handler] of Object.entries({ ...table, ...viewCommands, ...debugCommands, ...taskCommands })) {
     lifetime.add(
       vscode.commands.registerCommand(command, async (target: never, detail?: unknown) => {
         try {

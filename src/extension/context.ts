@@ -13,6 +13,7 @@ import { RunStore } from './runs/runStore.js';
 import { RunsTree } from './runs/runsView.js';
 import { TaskDocuments } from './tasks/taskDocuments.js';
 import { TasksTree } from './tasks/tasksView.js';
+import { TaskTests } from './tasks/taskTests.js';
 import { TouchedLines } from './tree/touchedLinesView.js';
 import { TreePictures } from './tree/treePictures.js';
 import { isAlive, Trainings } from './training/trainings.js';
@@ -30,6 +31,7 @@ export interface Context {
   readonly doctor: DoctorTree;
   readonly tasks: TasksTree;
   readonly taskDocuments: TaskDocuments;
+  readonly taskTests: TaskTests;
   readonly dashboard: Dashboard;
   readonly rewards: RewardDebugger;
   readonly pictures: TreePictures;
@@ -46,7 +48,8 @@ export interface Context {
   readonly cli: string;
 }
 
-export function createContext(extensionPath: string, lifetime: Lifetime): Context {
+/** @param memory what the editor keeps for the workspace */
+export function createContext(extensionPath: string, lifetime: Lifetime, memory: vscode.Memento): Context {
   const log = lifetime.add(vscode.window.createOutputChannel('Whetstone', { log: true }));
   const store = lifetime.add(new RunStore());
   const trajectories = lifetime.add(
@@ -55,6 +58,7 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
   lifetime.add(store.onDidChange(() => void updateContextKeys(store).catch((error) => log.error(String(error)))));
   const cli = path.join(extensionPath, 'dist', 'cli.cjs');
   const replaySessions = lifetime.add(new ReplaySessions(store, trajectories, cli));
+  const tasks = lifetime.add(new TasksTree(store, memory));
   const taskDocuments = lifetime.add(new TaskDocuments(store));
   const extensionUri = vscode.Uri.file(extensionPath);
   const rewards = lifetime.add(
@@ -65,10 +69,11 @@ export function createContext(extensionPath: string, lifetime: Lifetime): Contex
     lifetime,
     log,
     store,
-    tree: lifetime.add(new RunsTree(store)),
+    tree: lifetime.add(new RunsTree(store, memory)),
     doctor: new DoctorTree(store),
-    tasks: lifetime.add(new TasksTree(store)),
+    tasks,
     taskDocuments,
+    taskTests: lifetime.add(new TaskTests({ log, store, tasks, cli })),
     dashboard: lifetime.add(new Dashboard({ store, trajectories, log }, extensionUri)),
     rewards,
     pictures: lifetime.add(new TreePictures({ store, trajectories, rewards, log }, touchedLines, extensionUri)),

@@ -6,6 +6,7 @@ export const ViewCommand = {
   OpenEvidence: 'whetstone.openEvidence',
   OpenRemedySetting: 'whetstone.openRemedySetting',
   FilterRuns: 'whetstone.filterRuns',
+  SortRuns: 'whetstone.sortRuns',
   ClearRunFilter: 'whetstone.clearRunFilter',
   ShowDashboard: 'whetstone.showDashboard',
   ShowReward: 'whetstone.showReward',
@@ -22,6 +23,15 @@ export const ViewCommand = {
 } as const;
 export type ViewCommand = (typeof ViewCommand)[keyof typeof ViewCommand];
 
+/** Commands that do something with tasks beside showing them. */
+export const TaskCommand = {
+  RunTests: 'whetstone.runTaskTests',
+  Exclude: 'whetstone.excludeTask',
+  Include: 'whetstone.includeTask',
+  Sort: 'whetstone.sortTasks',
+} as const;
+export type TaskCommand = (typeof TaskCommand)[keyof typeof TaskCommand];
+
 /** Commands of replays as debug sessions. */
 export const DebugCommand = {
   StepThrough: 'whetstone.stepThrough',
@@ -34,6 +44,7 @@ export type DebugCommand = (typeof DebugCommand)[keyof typeof DebugCommand];
 export const Command = {
   ...ViewCommand,
   ...DebugCommand,
+  ...TaskCommand,
   Train: 'whetstone.train',
   Stop: 'whetstone.stop',
   Pause: 'whetstone.pause',
@@ -67,6 +78,8 @@ export const ContextKey = {
   HasTasks: 'whetstone.hasTasks',
   /** Lines that rollouts touched are marked in the source. */
   TouchedLines: 'whetstone.touchedLines',
+  /** Some task is left out of training and evaluation. */
+  HasExcludedTasks: 'whetstone.hasExcludedTasks',
   /** The view of tasks does not show all of them. */
   TasksFiltered: 'whetstone.tasksFiltered',
   /** The active editor shows a trajectory. */

@@ -4,6 +4,7 @@
  * all that activation needs, so it is only ever imported dynamically.
  */
 export { openRepository } from '../env/repo/repository.js';
+export { excludeTask, includeTask, readExclusions } from '../env/tasks/excludedTasks.js';
 export { changesOfPatch, changesOfTask, startFile } from '../env/tasks/taskChanges.js';
 export { readTasks } from '../env/tasks/taskStore.js';
 export { connectToRun, startTraining } from '../trainer/background/client.js';
@@ -18,5 +19,5 @@ export { examinationSchema } from './doctor/examination.js';
 export { importedRunSchema } from './importedRun.js';
 export { runReplay } from './replay/replayProcess.js';
 export { openSteppedReplay } from './replay/steppedReplay.js';
-export { builtSchema, verificationSchema } from './tasks/taskOutputs.js';
+export { builtSchema, testedTaskSchema, verificationSchema } from './tasks/taskOutputs.js';
 export { mapLines, touchedLines } from './tree/touchedLines.js';

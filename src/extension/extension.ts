@@ -14,6 +14,7 @@ export type Api = Pick<
   | 'doctor'
   | 'tasks'
   | 'taskDocuments'
+  | 'taskTests'
   | 'dashboard'
   | 'rewards'
   | 'pictures'
@@ -27,11 +28,11 @@ export type Api = Pick<
   | 'tokenStatus'
 >;
 
-export function activate({ extensionPath, subscriptions }: vscode.ExtensionContext): Api {
+export function activate({ extensionPath, subscriptions, workspaceState }: vscode.ExtensionContext): Api {
   useTranslations(vscode.l10n.bundle ?? {});
   const lifetime = new Lifetime('extension');
   subscriptions.push(lifetime);
-  const context = createContext(extensionPath, lifetime);
+  const context = createContext(extensionPath, lifetime, workspaceState);
   lifetime.add(registerCommands(context));
   lifetime.add(registerTrajectoryProviders(context.trajectories));
   lifetime.add(context.tree.mount());

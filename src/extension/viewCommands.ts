@@ -22,6 +22,7 @@ export const viewCommands: Readonly<Record<ViewCommand, (context: Context, targe
   'whetstone.openEvidence': openEvidence,
   'whetstone.openRemedySetting': openRemedySetting,
   'whetstone.showDashboard': ({ dashboard }, target) => dashboard.show(runOfTarget(target)),
+  'whetstone.sortRuns': ({ tree }) => tree.chooseOrder(),
   'whetstone.filterRuns': ({ tree }) => tree.chooseFilter(),
   'whetstone.clearRunFilter': ({ tree }) => tree.filter(noChoice),
   'whetstone.showReward': showReward,

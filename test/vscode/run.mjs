@@ -1,6 +1,7 @@
 /**
  * Runs the editor's tests in a real VS Code: the mocha suite inside the extension host, then the user-interface test,
- * whose screenshots go to test-artifacts/. Ends with `N passed, N failed`. `--ui` or `--suite` runs one of the two.
+ * whose screenshots go to test-artifacts/. Ends with `N passed, N failed`. `--ui` or `--suite` runs one of the two;
+ * `--ui 'In the views'` one scenario of the workbench.
  */
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
@@ -54,6 +55,7 @@ const { passed, failed } = await main({
   node: vscode.node,
   codeServer: vscode.codeServer,
   only: process.argv[2],
+  scenario: process.argv[3],
 });
 // `npm test` adds these to its own counts.
 writeFileSync(join(root, 'test-artifacts', 'vscode.json'), JSON.stringify({ passed, failed, skipped: 0 }));

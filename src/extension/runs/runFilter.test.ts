@@ -14,6 +14,8 @@ const header: TrajectoryHeader = {
   resolved: false,
   stopReason: 'turn-limit',
   turns: 1,
+  tokens: 10,
+  seconds: 1,
   tools: ['open', 'edit'],
   infrastructureError: null,
   sandbox: '',

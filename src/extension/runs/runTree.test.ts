@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent, TrajectoryHeader } from '../../trainer/run/runRecord.js';
+import { trajectoryOrders } from './runOrders.js';
 import { meanReward, paged, phases, runNode, runOf, tasks, trajectories } from './runTree.js';
 
 const run = runNode({
@@ -28,6 +29,8 @@ function header(kind: TrajectoryHeader['kind'], step: number, taskId: string, sa
     resolved: sample > 0,
     stopReason: 'submitted',
     turns: 1,
+    tokens: 10,
+    seconds: 1,
     tools: ['open'],
     infrastructureError: null,
     sandbox: 'bubblewrap',
@@ -98,5 +101,58 @@ describe('the tree of a run', () => {
   it('leaves ungraded trajectories out of a mean', () => {
     expect(meanReward([...headers.slice(1, 3), { ...headers[0], reward: null }])).toBe(0.5);
     expect(meanReward([])).toBeNull();
+  });
+
+  describe('in an order that the user chose', () => {
+    const orderOf = (id: string) => trajectoryOrders.find((order) => order.id === id)!;
+    const measured = (taskId: string, sample: number, rest: Partial<TrajectoryHeader>) => ({
+      ...header('rollout', 1, taskId, sample),
+      ...rest,
+    });
+    const many = [
+      measured('a', 0, { reward: 0.5, tokens: 30 }),
+      measured('a', 1, { reward: null, tokens: 10 }),
+      measured('b', 0, { reward: 0.9, tokens: 20 }),
+      measured('b', 1, { reward: 0.1, tokens: 40 }),
+      measured('c', 0, { reward: null, tokens: 5 }),
+    ];
+    const [phase] = phases(run, many, []);
+    const shown = (id: string) =>
+      tasks(phase, orderOf(id)).map((task) => [
+        task.taskId,
+        ...trajectories(task, orderOf(id)).map((node) => node.header.sample),
+      ]);
+
+    it('has the trajectories of a task, and the tasks by the first of theirs, in it', () => {
+      expect(shown('reward-down')).toEqual([
+        ['b', 0, 1],
+        ['a', 0, 1],
+        ['c', 0],
+      ]);
+      expect(shown('reward-up')).toEqual([
+        ['b', 1, 0],
+        ['a', 0, 1],
+        ['c', 0],
+      ]);
+      expect(shown('tokens-up')).toEqual([
+        ['c', 0],
+        ['a', 1, 0],
+        ['b', 0, 1],
+      ]);
+    });
+
+    it('is as it was played where they chose none', () => {
+      expect(shown('played')).toEqual(
+        tasks(phase).map((task) => [task.taskId, ...task.headers.map((one) => one.sample)]),
+      );
+    });
+
+    it('keeps the ids of things, and pages what are too many', () => {
+      const rollouts = Array.from({ length: 250 }, (_, sample) => measured('a', sample, { tokens: 1000 - sample }));
+      const [task] = tasks(phases(run, rollouts, [])[0], orderOf('tokens-up'));
+      const nodes = trajectories(task, orderOf('tokens-up'));
+      expect(nodes[0].id).toBe(trajectories(task).at(-1)!.id);
+      expect(paged(task, nodes)).toHaveLength(3);
+    });
   });
 });

@@ -1,7 +1,9 @@
 import type { Finding } from '../../trainer/doctor/finding.js';
 import type { RunEvent, RunSummary, TrajectoryHeader } from '../../trainer/run/runRecord.js';
+import { ordered, type Order } from '../orders.js';
 import type { Repository } from '../repositories.js';
 import type { Turn } from '../trajectory/turns.js';
+import { trajectoryOrders } from './runOrders.js';
 
 /** A run and the repository that it trains on. */
 export interface RunOf {
@@ -113,38 +115,45 @@ export function phases(
   });
 }
 
-export function tasks(parent: PhaseNode): readonly TaskNode[] {
+/** The tasks of a phase: as they were played, or by the trajectory that each shows first. */
+export function tasks(parent: PhaseNode, order: Order<TrajectoryHeader> = trajectoryOrders[0]): readonly TaskNode[] {
   const byTask = new Map<string, TrajectoryHeader[]>();
   for (const header of parent.headers) {
     const list = byTask.get(header.taskId);
     if (list) list.push(header);
     else byTask.set(header.taskId, [header]);
   }
-  return [...byTask].map(([taskId, headers]) => ({
-    kind: 'task',
+  const nodes = [...byTask].map(([taskId, headers]) => ({
+    kind: 'task' as const,
     id: `${parent.id}/${taskId}`,
     parent,
     taskId,
     headers,
   }));
+  const { of } = order;
+  if (!of) return nodes;
+  const firsts = new Map(nodes.map((node) => [node, of(ordered(node.headers, order)[0])]));
+  return ordered(nodes, { ...order, of: (node) => firsts.get(node) ?? null });
 }
 
-export function trajectories(parent: TaskNode): readonly TrajectoryNode[] {
+export function trajectories(
+  parent: TaskNode,
+  order: Order<TrajectoryHeader> = trajectoryOrders[0],
+): readonly TrajectoryNode[] {
   const { outcome } = parent.parent;
   const groups = outcome?.type === 'step' ? outcome.groups : [];
   const group = groups.find((candidate) => candidate.taskId === parent.taskId);
-  return [...parent.headers]
-    .sort((a, b) => a.sample - b.sample)
-    .map((header) => {
-      const at = group?.trajectoryIds.indexOf(header.id) ?? -1;
-      return {
-        kind: 'trajectory',
-        id: `${parent.id}/${header.id}`,
-        parent,
-        header,
-        advantage: at < 0 ? undefined : group?.advantages[at],
-      };
-    });
+  const played = [...parent.headers].sort((a, b) => a.sample - b.sample);
+  return ordered(played, order).map((header) => {
+    const at = group?.trajectoryIds.indexOf(header.id) ?? -1;
+    return {
+      kind: 'trajectory',
+      id: `${parent.id}/${header.id}`,
+      parent,
+      header,
+      advantage: at < 0 ? undefined : group?.advantages[at],
+    };
+  });
 }
 
 export function turnNodes(parent: TrajectoryNode, turns: readonly Turn[]): readonly TurnNode[] {

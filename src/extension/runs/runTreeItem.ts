@@ -124,6 +124,8 @@ function trajectoryItem(node: TrajectoryNode): vscode.TreeItem {
     advantage === undefined ? '' : t('advantage {0}', signed(advantage)),
     t('{0} turns', header.turns),
     doctorsMark(node, ({ evidence }) => evidence.trajectoryId === header.id),
+    t('{0} tokens', header.tokens),
+    t('{0} s', header.seconds.toFixed(1)),
   ]
     .filter(Boolean)
     .join(' · ');

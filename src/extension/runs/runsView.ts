@@ -1,31 +1,41 @@
 import * as vscode from 'vscode';
+import type { TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import { ContextKey, View } from '../contributions.js';
 import { setContextKey } from '../contextKeys.js';
 import { choiceInWords, fits, noChoice, type Choice } from '../facets.js';
+import { ChosenOrder } from '../chosenOrder.js';
 import { Lifetime } from '../lifetime.js';
 import { pickFacets } from '../pickFacets.js';
 import { turnsOf } from '../trajectory/turns.js';
 import { runFacets, type FilteredTrajectory } from './runFilter.js';
+import { trajectoryOrders } from './runOrders.js';
 import type { RunStore } from './runStore.js';
 import { paged, phases, runNode, runOf, tasks, trajectories, turnNodes, type RunTreeNode } from './runTree.js';
 import { treeItem } from './runTreeItem.js';
+import { t } from '../translate.js';
 
-/** The tree of runs: reads only what is unfolded, and shows what fits its filter. */
+/** The tree of runs: reads only what is unfolded, and shows what fits its filter, in the order that the user chose. */
 export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Disposable {
   private readonly lifetime = new Lifetime('runs');
   private readonly changed = this.lifetime.add(new vscode.EventEmitter<void>());
   private choice = noChoice;
+  private readonly order: ChosenOrder<TrajectoryHeader>;
   private view?: vscode.TreeView<RunTreeNode>;
 
   readonly onDidChangeTreeData = this.changed.event;
 
-  constructor(private readonly store: RunStore) {
+  constructor(
+    private readonly store: RunStore,
+    memory: vscode.Memento,
+  ) {
+    this.order = new ChosenOrder(memory, 'order of trajectories', trajectoryOrders);
     this.lifetime.add(store.onDidChange(() => this.changed.fire()));
   }
 
   /** Mounts the view; its line of text says what it does not show. */
   mount(): vscode.Disposable {
     this.view = vscode.window.createTreeView(View.Runs, { treeDataProvider: this, showCollapseAll: true });
+    this.view.description = this.order.words;
     this.lifetime.add(this.view.onDidChangeVisibility(({ visible }) => this.store.watch(View.Runs, visible)));
     return this.lifetime.add(this.view);
   }
@@ -40,6 +50,16 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Di
     );
     const choice = await pickFacets('Filter trajectories', runFacets, lists.flat(), this.choice);
     if (choice) this.filter(choice);
+  }
+
+  async chooseOrder(): Promise<void> {
+    if (await this.order.pick(t('Sort Trajectories'))) this.orderChanged();
+  }
+
+  /** Puts trajectories in the order of that id (`runOrders.ts`). */
+  async sort(id: string): Promise<void> {
+    await this.order.choose(id);
+    this.orderChanged();
   }
 
   filter(choice: Choice): void {
@@ -67,6 +87,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Di
     return [...paged(node, node ? await this.childrenOf(node) : (await this.store.runs()).map(runNode))];
   }
 
+  private orderChanged(): void {
+    if (this.view) this.view.description = this.order.words;
+    this.changed.fire();
+  }
+
   private async childrenOf(node: RunTreeNode): Promise<readonly RunTreeNode[]> {
     switch (node.kind) {
       case 'run': {
@@ -76,9 +101,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Di
         return phases(node, shown, events);
       }
       case 'phase':
-        return tasks(node);
+        return tasks(node, this.order.current);
       case 'task':
-        return trajectories(node);
+        return trajectories(node, this.order.current);
       case 'trajectory': {
         const run = runOf(node);
         if (!run) return [];

@@ -42,6 +42,8 @@ const header = (taskId: string, rest: Partial<TrajectoryHeader>): TrajectoryHead
   resolved: false,
   stopReason: 'submitted',
   turns: 1,
+  tokens: 10,
+  seconds: 1,
   tools: [],
   infrastructureError: null,
   sandbox: '',

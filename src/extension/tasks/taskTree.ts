@@ -1,3 +1,4 @@
+import type { Exclusion } from '../../env/tasks/excludedTasks.js';
 import type { TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Facet } from '../facets.js';
@@ -14,6 +15,8 @@ export interface KnownTask {
   readonly repository: Repository;
   readonly task: Task;
   readonly record: TaskRecord;
+  /** Where a person left it out of training and evaluation. */
+  readonly exclusion?: Exclusion;
 }
 
 /** Nodes of the view of tasks: task > statement, patches, tests. Long lists of tests come in pages. */
@@ -141,5 +144,6 @@ export const taskFacets: readonly Facet<KnownTask>[] = [
   { title: 'Source', valuesOf: ({ task }) => [task.whetstone.source] },
   { title: 'Kind', valuesOf: ({ task }) => [kindOfTask(task)] },
   { title: 'Difficulty', valuesOf: ({ record }) => [difficultyOf(record)] },
+  { title: 'State', valuesOf: ({ exclusion }) => [exclusion ? 'excluded' : 'included'] },
   { title: 'Repository', valuesOf: ({ repository }) => [repository.name] },
 ];

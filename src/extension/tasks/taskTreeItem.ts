@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { Exclusion } from '../../env/tasks/excludedTasks.js';
 import { Command } from '../contributions.js';
 import { finishedItem } from '../treeItems.js';
 import {
@@ -25,11 +26,13 @@ function describe(node: TaskTreeNode): vscode.TreeItem {
   };
   switch (node.kind) {
     case 'knownTask': {
-      const { task } = node;
-      const item = make(task.instance_id, task.whetstone.source === 'history' ? 'git-commit' : 'bug', Collapsed);
-      item.description = [kindOfTask(task), task.whetstone.split, triedInWords(node)].join(' · ');
+      const { task, exclusion } = node;
+      const icon = exclusion ? 'circle-slash' : task.whetstone.source === 'history' ? 'git-commit' : 'bug';
+      const item = make(task.instance_id, icon, Collapsed);
+      const parts = [kindOfTask(task), task.whetstone.split, triedInWords(node)];
+      item.description = [...(exclusion ? [exclusionInWords(exclusion)] : []), ...parts].join(' · ');
       item.tooltip = tooltipOf(node);
-      item.contextValue = 'knownTask';
+      item.contextValue = exclusion ? 'knownTask.excluded' : 'knownTask.included';
       return item;
     }
     case 'statement': {
@@ -56,6 +59,7 @@ function describe(node: TaskTreeNode): vscode.TreeItem {
       const count = node.parent.task[node.which].length;
       const item = make(node.which, node.which === 'FAIL_TO_PASS' ? 'error' : 'pass', count === 0 ? None : Collapsed);
       item.description = count === 1 ? t('1 test') : t('{0} tests', count);
+      item.contextValue = 'tests';
       return item;
     }
     case 'testPage':
@@ -78,12 +82,15 @@ const triedInWords = ({ record }: KnownTask) =>
     ? t('not tried')
     : t('solved {0} of {1} ({2} %)', record.solved, record.played, Math.round((100 * record.solved) / record.played));
 
+const exclusionInWords = ({ reason }: Exclusion) => (reason === '' ? t('excluded') : t('excluded: {0}', reason));
+
 function tooltipOf(known: KnownTask): string {
-  const { task, record, repository } = known;
+  const { task, record, repository, exclusion } = known;
   const { source, split, runner, site, bugs } = task.whetstone;
   const sites = bugs ?? (site ? [site] : []);
   return [
     task.instance_id,
+    ...(exclusion ? [exclusionInWords(exclusion)] : []),
     t('Source: {0}, kind: {1}, split: {2}, runner: {3}', source, kindOfTask(task), split, runner),
     t('Difficulty: {0}, {1}', difficultyOf(record), triedInWords(known)),
     `FAIL_TO_PASS: ${task.FAIL_TO_PASS.length}, PASS_TO_PASS: ${task.PASS_TO_PASS.length}`,

@@ -2,28 +2,38 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { TrajectoryHeader } from '../../trainer/run/runRecord.js';
-import type { Task } from '../../trajectory/task.js';
 import { ContextKey, View } from '../contributions.js';
 import { setContextKey } from '../contextKeys.js';
 import { choiceInWords, fits, noChoice, type Choice } from '../facets.js';
+import { ChosenOrder } from '../chosenOrder.js';
 import { Lifetime } from '../lifetime.js';
 import { pickFacets } from '../pickFacets.js';
 import type { Repository } from '../repositories.js';
 import type { RunStore } from '../runs/runStore.js';
 import { childrenOfTask, recordsOf, taskFacets, taskNodes, type KnownTask, type TaskTreeNode } from './taskTree.js';
+import { taskOrders } from './taskOrders.js';
 import { taskTreeItem } from './taskTreeItem.js';
+import { t } from '../translate.js';
 
-/** The stored tasks of the window's repositories, read again only where their file changed. */
+/** A task, and whether a person left it out. */
+type StoredTask = Pick<KnownTask, 'task' | 'exclusion'>;
+
+/** The stored tasks of the window's repositories, read again only where their files changed, in the order that the user chose. */
 export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.Disposable {
   private readonly lifetime = new Lifetime('tasks');
   private readonly changed = this.lifetime.add(new vscode.EventEmitter<void>());
-  private readonly read = new Map<string, { stamp: string; tasks: Promise<readonly Task[]> }>();
+  private readonly read = new Map<string, { stamp: string; tasks: Promise<readonly StoredTask[]> }>();
+  private readonly order: ChosenOrder<KnownTask>;
   private choice = noChoice;
   private view?: vscode.TreeView<TaskTreeNode>;
 
   readonly onDidChangeTreeData = this.changed.event;
 
-  constructor(private readonly store: RunStore) {
+  constructor(
+    private readonly store: RunStore,
+    memory: vscode.Memento,
+  ) {
+    this.order = new ChosenOrder(memory, 'order of tasks', taskOrders);
     this.lifetime.add(store.onDidChange(() => this.changed.fire()));
   }
 
@@ -45,10 +55,15 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
   async getChildren(node?: TaskTreeNode): Promise<TaskTreeNode[]> {
     if (node) return [...childrenOfTask(node)];
     const all = await this.tasks();
-    const shown = all.filter((known) => fits(taskFacets, this.choice, known));
+    const shown = this.order.apply(all.filter((known) => fits(taskFacets, this.choice, known)));
+    setContextKey(
+      ContextKey.HasExcludedTasks,
+      all.some(({ exclusion }) => exclusion),
+    );
     setContextKey(ContextKey.HasTasks, all.length > 0);
     if (this.view) {
       const words = choiceInWords(this.choice);
+      this.view.description = this.order.words;
       this.view.message = words === '' ? undefined : `${shown.length} of ${all.length} tasks: ${words}`;
     }
     return [...taskNodes(shown)];
@@ -72,6 +87,16 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
     if (choice) this.filter(choice);
   }
 
+  async chooseOrder(): Promise<void> {
+    if (await this.order.pick(t('Sort Tasks'))) this.changed.fire();
+  }
+
+  /** Puts the tasks in the order of that id (`taskOrders.ts`). */
+  async sort(id: string): Promise<void> {
+    await this.order.choose(id);
+    this.changed.fire();
+  }
+
   filter(choice: Choice): void {
     this.choice = choice;
     setContextKey(ContextKey.TasksFiltered, choiceInWords(choice) !== '');
@@ -86,20 +111,23 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
     const tasks = await this.stored(repository.stateFolder);
     if (tasks.length === 0) return [];
     const records = recordsOf(await this.played(repository));
-    return tasks.map((task) => ({
+    return tasks.map(({ task, exclusion }) => ({
       repository,
       task,
+      exclusion,
       record: records.get(task.instance_id) ?? { played: 0, solved: 0 },
     }));
   }
 
-  private async stored(stateFolder: string): Promise<readonly Task[]> {
-    const summary = await stat(path.join(stateFolder, 'tasks', 'funnel.json')).catch(() => undefined);
-    if (!summary) return [];
-    const stamp = `${summary.mtimeMs} ${summary.size}`;
+  private async stored(stateFolder: string): Promise<readonly StoredTask[]> {
+    const [summary, excluded] = await Promise.all(
+      ['funnel.json', 'excluded.json'].map((name) => stampOf(stateFolder, name)),
+    );
+    if (summary === '') return [];
+    const stamp = `${summary}, ${excluded}`;
     const known = this.read.get(stateFolder);
     if (known?.stamp === stamp) return known.tasks;
-    const tasks = import('../engine.js').then(({ readTasks }) => readTasks(stateFolder));
+    const tasks = readStored(stateFolder);
     this.read.set(stateFolder, { stamp, tasks });
     return tasks;
   }
@@ -111,4 +139,17 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
     );
     return lists.flat();
   }
+}
+
+/** Changes whenever the file of the state folder does; empty where there is none. */
+const stampOf = (stateFolder: string, name: string): Promise<string> =>
+  stat(path.join(stateFolder, 'tasks', name)).then(
+    ({ mtimeMs, size }) => `${mtimeMs} ${size}`,
+    () => '',
+  );
+
+async function readStored(stateFolder: string): Promise<readonly StoredTask[]> {
+  const { readExclusions, readTasks } = await import('../engine.js');
+  const [tasks, excluded] = await Promise.all([readTasks(stateFolder), readExclusions(stateFolder)]);
+  return tasks.map((task) => ({ task, exclusion: excluded.get(task.instance_id) }));
 }

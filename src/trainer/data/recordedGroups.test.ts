@@ -12,6 +12,8 @@ const header = (id: string, step: number, more: Partial<TrajectoryHeader> = {}):
   resolved: false,
   stopReason: 'submitted',
   turns: 3,
+  tokens: 30,
+  seconds: 1,
   tools: [],
   infrastructureError: null,
   sandbox: 'bubblewrap',

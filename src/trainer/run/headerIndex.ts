@@ -24,6 +24,8 @@ const indexedHeaderSchema: z.ZodType<IndexedHeader> = z.object({
     resolved: z.boolean(),
     stopReason: z.string(),
     turns: count,
+    tokens: count,
+    seconds: z.number(),
     tools: z.array(z.string()),
     infrastructureError: z.string().nullable(),
     sandbox: z.string(),

@@ -167,6 +167,10 @@ export interface TrajectoryHeader {
   readonly resolved: boolean;
   readonly stopReason: string;
   readonly turns: number;
+  /** All tokens, those that the policy did not sample too. */
+  readonly tokens: number;
+  /** From the first turn to the last. */
+  readonly seconds: number;
   /** Names of the tools that were called. */
   readonly tools: readonly string[];
   readonly infrastructureError: string | null;

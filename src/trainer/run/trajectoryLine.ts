@@ -168,6 +168,8 @@ export function headerOf(trajectory: TrajectoryLine | Trajectory): TrajectoryHea
     resolved: grade?.resolved ?? false,
     stopReason,
     turns: statistics.turns,
+    tokens: statistics.totalTokens,
+    seconds: statistics.seconds,
     tools: Object.keys(statistics.toolCalls),
     infrastructureError,
     sandbox,

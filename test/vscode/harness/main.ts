@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { playScenario } from '../ui/playScenario.js';
 import { trainingScenario } from '../ui/scenario.js';
+import { tasksScenario } from '../ui/tasksScenario.js';
 import { viewsScenario } from '../ui/viewsScenario.js';
 import { printReport, type TestReport } from './report.js';
 import { stopTrainings } from '../fixtures/stopTrainings.js';
@@ -18,6 +19,8 @@ export interface HarnessOptions {
   readonly node: string;
   readonly codeServer: string;
   readonly only?: string;
+  /** The one scenario of the workbench that is played; all where not given. */
+  readonly scenario?: string;
 }
 
 async function runSuite(options: HarnessOptions): Promise<TestReport> {
@@ -55,8 +58,13 @@ export async function main(options: HarnessOptions): Promise<{ passed: number; f
   if (options.only !== '--ui') counts.push(printReport('In the extension host', await runSuite(options)));
   if (options.only !== '--suite' && options.emulated) {
     const { root, node, codeServer } = options;
-    const scenarios = { 'In the workbench': trainingScenario, 'In the views': viewsScenario };
+    const scenarios = {
+      'In the workbench': trainingScenario,
+      'In the views': viewsScenario,
+      'With the tasks': tasksScenario,
+    };
     for (const [name, scenario] of Object.entries(scenarios)) {
+      if (options.scenario !== undefined && name !== options.scenario) continue;
       counts.push(printReport(name, await playScenario(scenario, { root, node, codeServer })));
     }
   }

@@ -55,10 +55,16 @@ describe('The tree of runs', () => {
     ]);
     const flip = 'sum-adds__comparison-flip__sum.js_4';
     assert.equal((await labels(['running', 'Step 1']))[0], `${flip} | 1 of 2 solved · reward 0.65`);
-    assert.deepEqual(await labels(['running', 'Step 1', flip]), [
-      'Rollout 1 | solved · reward 1.20 · advantage +1.00 · 2 turns',
-      'Rollout 2 | failed · reward 0.10 · advantage −1.00 · 2 turns',
-    ]);
+    const rollouts = await labels(['running', 'Step 1', flip]);
+    const tokens = rollouts.map((label) => / · (\d+) tokens · 1\.0 s$/.exec(label)?.[1]);
+    assert.ok(tokens.every((count) => Number(count) > 0));
+    assert.deepEqual(
+      rollouts.map((label) => label.replace(/ · \d+ tokens · 1\.0 s$/, '')),
+      [
+        'Rollout 1 | solved · reward 1.20 · advantage +1.00 · 2 turns',
+        'Rollout 2 | failed · reward 0.10 · advantage −1.00 · 2 turns',
+      ],
+    );
     assert.deepEqual(await labels(['running', 'Step 1', flip, 'Rollout 1']), ['1  open | sum.js', '2  submit | ']);
   });
 

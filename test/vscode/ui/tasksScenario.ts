@@ -1,0 +1,98 @@
+import { writeTasks } from '../../../src/env/tasks/taskStore.js';
+import { taskOf } from '../fixtures/workspace.js';
+import type { Scenario } from './playScenario.js';
+
+const taskId = 'sum-adds__comparison-flip__sum.js_4';
+const funnel = { found: 2, skipped: {}, invalid: {}, flaky: 0, kept: 2, sources: {} };
+
+const steps: Scenario['steps'] = [
+  [
+    'the Testing view shows the tests of the tasks and runs them in the start tree',
+    async ({ workbench }) => {
+      await workbench.showRuns();
+      await workbench.row('arithmetic-swap · train').waitFor();
+      await workbench.command('Testing: Focus on Test Explorer View');
+      await workbench.unfold(taskId);
+      await workbench.unfold('FAIL_TO_PASS');
+      await workbench.row('sum.test.js > sum adds').waitFor();
+      await workbench.row(taskId).hover();
+      await workbench.row(taskId).locator('[aria-label*="Run Test"]').first().click();
+      await workbench.page.locator('.test-explorer .monaco-list-row[aria-label*="Failed"]').first().waitFor();
+      await workbench.row('sum.test.js > sum adds').click();
+      await workbench.screenshotThemes('testing');
+    },
+  ],
+  [
+    'the tests of a task run with its oracle from the view of tasks',
+    async ({ workbench }) => {
+      await workbench.showRuns();
+      await workbench.row('arithmetic-swap · train').hover();
+      await workbench.row('arithmetic-swap · train').locator('[aria-label^="Run Tests of Task"]').click();
+      await workbench.screenshot('tasks-run-tests-dark');
+      await workbench.pick('With the Oracle');
+      await workbench.command('Testing: Focus on Test Explorer View');
+      await workbench.page
+        .locator('.test-explorer .monaco-list-row[aria-label*="Passed"]', { hasText: taskId })
+        .waitFor();
+      await workbench.screenshot('testing-oracle-dark');
+    },
+  ],
+  [
+    'a task is excluded with a reason, says so, and is included again',
+    async ({ workbench }) => {
+      await workbench.showRuns();
+      await workbench.command('Whetstone: Exclude Task');
+      await workbench.pick(taskId);
+      await workbench.page.locator('.quick-input-title', { hasText: 'from training and evaluation' }).waitFor();
+      await workbench.page.keyboard.type('needs a network');
+      await workbench.page.keyboard.press('Enter');
+      await workbench.row('excluded: needs a network · arithmetic-swap').waitFor();
+      await workbench.screenshotThemes('tasks-excluded');
+      await workbench.command('Whetstone: Include Task Again');
+      await workbench.row('excluded: needs a network').waitFor({ state: 'detached' });
+    },
+  ],
+  [
+    'tasks and trajectories are sorted, and stay so after a reload',
+    async ({ workbench }) => {
+      await workbench.command('Whetstone: Sort Tasks');
+      await workbench.pick('By Name');
+      await workbench.page.locator('.pane-header', { hasText: 'By Name' }).waitFor();
+      await workbench.command('Whetstone: Sort Trajectories');
+      await workbench.screenshot('sort-runs-dark');
+      await workbench.pick('Lowest Reward First');
+      await workbench.page.locator('.pane-header', { hasText: 'Lowest Reward First' }).waitFor();
+      await workbench.unfold('step 1 of 3');
+      await workbench.unfold('Step 1');
+      await workbench.unfold(`${taskId}1 of 2 solved`);
+      const rollouts = workbench.page.locator('.pane-body .monaco-list-row', { hasText: /Rollout \d/ });
+      await rollouts.first().waitFor();
+      await workbench.waitFor(isSorted);
+      await workbench.screenshotThemes('runs-sorted');
+      await workbench.reload();
+      await workbench.page.locator('.pane-header', { hasText: 'Lowest Reward First' }).waitFor();
+      await workbench.page.locator('.pane-header', { hasText: 'By Name' }).waitFor();
+    },
+  ],
+];
+
+/** Evaluated in the page: the first of the rollouts in view is the second that was played. */
+const isSorted =
+  "[...document.querySelectorAll('.pane-body .monaco-list-row')].map((row) => row.textContent).find((text) => /Rollout \\d/.test(text))?.includes('Rollout 2')";
+
+/** What a user does with tasks: their tests, which of them count, and in which order they stand. */
+export const tasksScenario: Scenario = {
+  runSteps: 3,
+  prepare: async (run, folder) => {
+    const ids = { FAIL_TO_PASS: ['sum.test.js > sum adds'], PASS_TO_PASS: ['sum.test.js > sum of nothing'] };
+    const task = { ...taskOf(folder, taskId), ...ids };
+    const heldout = {
+      ...task,
+      instance_id: `another-${taskId}`,
+      whetstone: { ...task.whetstone, split: 'heldout' },
+    } as const;
+    await writeTasks(run.stateFolder, 'key', { tasks: [task, heldout], funnel, quarantined: [], notes: [] });
+    run.step(1);
+  },
+  steps,
+};
