@@ -38,7 +38,8 @@ export async function evaluate(
   return summarize(trajectories, player.policyStep, split, chosen);
 }
 
-function summarize(
+/** What the episodes of an evaluation say; `sample` counts those of a task. */
+export function summarize(
   trajectories: readonly Trajectory[],
   step: number,
   split: TaskSplit,

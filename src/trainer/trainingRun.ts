@@ -14,6 +14,7 @@ import { imitationStep } from './imitationStep.js';
 import { learnStep, type LearnedStep } from './learnStep.js';
 import { shapedReward } from './lessons.js';
 import type { Policy } from './loadPolicy.js';
+import { embeddedModelFolder } from './model/checkpoint.js';
 import type { Learner } from './model/policy.js';
 import { playStep, type PlayedGroup } from './playStep.js';
 import { preferenceStep } from './preferenceStep.js';
@@ -32,6 +33,7 @@ import { learningRateShare } from './run/learnerSettings.js';
 import type { Settings } from './run/settings.js';
 import { settledTasks } from './settledTasks.js';
 import { workerArena, type Workers } from './workers/workerArena.js';
+import { takeOver } from './takeOver.js';
 import { playDemonstrations } from './warmStart/demonstrations.js';
 import { failures, successes, warmStart } from './warmStart/warmStart.js';
 
@@ -100,6 +102,7 @@ export class TrainingRun {
     await this.evaluateOnce(0);
     await this.warmStartOnce();
     this.stage('train');
+    if (this.step === 0) await this.takeOverRecorded();
     this.doctor = await this.doctorUpToDate();
     while (this.step < this.settings.steps) {
       await this.trainStep(this.step + 1);
@@ -110,6 +113,25 @@ export class TrainingRun {
     }
     this.stage('evaluate-after');
     await this.evaluateOnce(this.settings.steps);
+  }
+
+  /** What stages learn from other runs is the run's own before its first step. */
+  private async takeOverRecorded(): Promise<void> {
+    const { stateFolder } = this.environment;
+    for (const stage of this.settings.stages) {
+      if (!('from' in stage) || stage.from === undefined) continue;
+      const trajectories = takeOver(stage.from, {
+        stateFolder,
+        reader: this.reader,
+        trainTasks: new Set(this.config.taskIds.train),
+        codec: this.policy.codec,
+        embeddedModel: embeddedModelFolder,
+      });
+      for await (const trajectory of trajectories) {
+        if (this.control.signal.aborted) throw cancelled();
+        this.writer.trajectory(trajectory);
+      }
+    }
   }
 
   /** Goes back to the newest checkpoint, and takes as the reference the weights that the stage began with. */

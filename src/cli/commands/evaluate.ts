@@ -4,6 +4,9 @@ import { readExclusions, readIncludedTasks, withoutExcluded } from '../../env/ta
 import { badInput } from '../../trajectory/errors.js';
 import type { Task, TaskSplit } from '../../trajectory/task.js';
 import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
+import { evaluateBySearch } from '../../trainer/search/evaluateBySearch.js';
+import { scorerNames, type ScorerName } from '../../trainer/search/scorers.js';
+import { searchNames, type SearchName } from '../../trainer/search/searchPolicies.js';
 import { compareEvaluations } from '../../trainer/evaluation/compareEvaluations.js';
 import { loadPolicy } from '../../trainer/loadPolicy.js';
 import type { MessagePlayer, Player } from '../../trainer/rollout/arena.js';
@@ -14,6 +17,7 @@ import { loadSettings, type Settings } from '../../trainer/run/settings.js';
 import { comparisonLines } from '../comparisonLines.js';
 import { interruptible } from '../interrupt.js';
 import {
+  countFromOne,
   deviceOption,
   filled,
   jsonOption,
@@ -32,6 +36,10 @@ interface EvaluateOptions extends SandboxOptions, PlayerOptions {
   readonly split: TaskSplit;
   readonly samples?: number;
   readonly against?: string;
+  readonly search?: SearchName;
+  readonly width: number;
+  readonly depth: number;
+  readonly scorer: ScorerName;
   readonly device?: Settings['device'];
   readonly seed?: number;
 }
@@ -50,6 +58,21 @@ export const addEvaluateCommand: AddCommand = (program) => {
         'an earlier policy to compare with, episode by episode: a run[:step], `embedded` or a model folder',
       ).argParser(filled),
     )
+    .addOption(
+      new Option('--search <search>', 'plays each task several times and answers with the best episode by --scorer')
+        .choices(searchNames)
+        .conflicts(['samples', 'against']),
+    )
+    .option('--width <n>', 'of a search: episodes of a task in a round', countFromOne, 4)
+    .option('--depth <n>', 'of a search: rounds; in all but the first it goes on from turns of before', countFromOne, 3)
+    .addOption(
+      new Option(
+        '--scorer <scorer>',
+        'what a search goes by: the tests that the policy ran, milestones of its work, or its own log-probability',
+      )
+        .choices(scorerNames)
+        .default('tests'),
+    )
     .addOption(deviceOption())
     .addOption(sandboxOption())
     .addOption(seedOption())
@@ -67,11 +90,20 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const lora = { rank: 0 };
   const settings = await loadSettings(repoRoot, { model, sandbox, device, seed, evaluationSamples: samples, lora });
   const tasks = await tasksToPlay(stateFolder, options.run);
-  const total = evaluationTasks(tasks, options.split, settings).length * settings.evaluationSamples;
+  const { search, width, depth, scorer } = options;
+  const count = evaluationTasks(tasks, options.split, settings).length;
+  // At most: a search ends where nothing is left to go on from.
+  const rounds = search === 'best-of' ? 1 : depth;
+  const total = count * (search === undefined ? settings.evaluationSamples : width * rounds);
   if (total === 0) throw badInput(`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
   const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
   const progress = new ProgressLine();
-  const playWith = async (player: Player | MessagePlayer, ofModel: Settings, name: string, callExample?: string) => {
+  const playWith = async (
+    player: Player | MessagePlayer,
+    ofModel: Settings,
+    name: string,
+    callExample?: string,
+  ): Promise<Evaluation & { readonly run?: string }> => {
     let done = 0;
     const schedule = {
       concurrency: ofModel.concurrency,
@@ -80,9 +112,22 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
       onTrajectory: () => progress.update(`${++done} of ${total} episodes${name}`),
     };
     const arena = environmentArena(environment, ofModel, callExample);
-    return evaluate(player, arena, tasks, options.split, ofModel, schedule).finally(() => progress.clear());
+    const played =
+      search === undefined
+        ? evaluate(player, arena, tasks, options.split, ofModel, schedule)
+        : evaluateBySearch(
+            player,
+            arena,
+            tasks,
+            options.split,
+            ofModel,
+            { search, width, depth, scorer, policy: options.policy ?? ofModel.model },
+            schedule,
+            { stateFolder, repoRoot, headCommit: environment.repository.headCommit },
+          );
+    return played.finally(() => progress.clear());
   };
-  const play = async (ofModel: Settings, name: string): Promise<Evaluation> => {
+  const play = async (ofModel: Settings, name: string): Promise<Evaluation & { readonly run?: string }> => {
     const policy = await loadPolicy(ofModel, repoRoot, signal);
     try {
       const player = { generator: policy.generator, codec: policy.codec, policyStep: 0 };
@@ -105,6 +150,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
       });
     }
     for (const line of evaluationLines(result, options.split)) print(line);
+    if (result.run !== undefined) print(`The episodes of the search: whetstone runs show ${result.run}`);
     if (comparison) for (const line of ['', ...comparisonLines(comparison)]) print(printable(line));
   } finally {
     progress.clear();

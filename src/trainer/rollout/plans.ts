@@ -29,6 +29,18 @@ export function evaluationPlans(tasks: readonly Task[], step: number, samples: n
   return plans('evaluation', numbered('eval', step), tasks, step, samples, runSeed);
 }
 
+/** Episodes of a search that are played from the prompt on, numbered from `first`. */
+export function searchPlans(
+  task: Task,
+  kind: 'rollout' | 'evaluation',
+  step: number,
+  first: number,
+  count: number,
+  runSeed: number,
+): EpisodePlan[] {
+  return plans(kind, numbered('search', step), [task], step, first + count, runSeed).slice(first);
+}
+
 /** The expert's episodes of the warm start, one a task. */
 export function demonstrationPlans(tasks: readonly Task[]): EpisodePlan[] {
   return plans('demonstration', 'demonstration', tasks, 0, 1, 0);

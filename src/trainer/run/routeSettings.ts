@@ -19,19 +19,35 @@ export const stageSchema = z.discriminatedUnion('method', [
       .default(0)
       .describe('How hard the step pushes away from the failures beside them; 0 leaves them out.'),
   }),
-  z.strictObject({
-    method: z.enum(['dpo', 'ipo', 'kto', 'orpo', 'simpo']),
-    steps,
-    learningRate,
-    epochs,
-    beta: z.number().positive().optional().describe('Strength of the loss (lambda of ORPO); absent: 0.1, for SimPO 2.'),
-    margin: z.number().nonnegative().default(0.5).describe("SimPO's margin gamma."),
-    pairsPerTask: z.int().positive().default(4).describe('Pairs of one task in one step, the most different first.'),
-    recorded: z
-      .boolean()
-      .default(false)
-      .describe('Pairs come from what the run has recorded of the tasks, and nothing is played.'),
-  }),
+  z
+    .strictObject({
+      method: z.enum(['dpo', 'ipo', 'kto', 'orpo', 'simpo']),
+      steps,
+      learningRate,
+      epochs,
+      beta: z
+        .number()
+        .positive()
+        .optional()
+        .describe('Strength of the loss (lambda of ORPO); absent: 0.1, for SimPO 2.'),
+      margin: z.number().nonnegative().default(0.5).describe("SimPO's margin gamma."),
+      pairsPerTask: z.int().positive().default(4).describe('Pairs of one task in one step, the most different first.'),
+      recorded: z
+        .boolean()
+        .default(false)
+        .describe('Pairs come from what the run has recorded of the tasks, and nothing is played.'),
+      from: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          'With `recorded`: id of another run, e.g. of a search, whose rollouts of the train tasks this run takes over first.',
+        ),
+    })
+    .refine(({ recorded, from }) => recorded || from === undefined, {
+      message: '`from` wants `recorded`',
+      path: ['from'],
+    }),
 ]);
 export type StageSettings = z.infer<typeof stageSchema>;
 export type StageMethod = StageSettings['method'];
