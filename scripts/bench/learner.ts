@@ -15,6 +15,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { providers, type Provider } from '../../src/trainer/graph/provider.js';
 import { createLearner, type LlamaLearner } from '../../src/trainer/model/learner.js';
 import {
   elementCount,
@@ -109,9 +110,10 @@ function countOf(name: string, text: string): number {
   return Number(text);
 }
 
-function deviceOf(name: string): 'cpu' | 'webgpu' {
-  if (name !== 'cpu' && name !== 'webgpu') throw new Error(`"${name}" is no device: name cpu or webgpu.`);
-  return name;
+function deviceOf(name: string): Provider {
+  const found = providers.find((provider) => provider === name);
+  if (found === undefined) throw new Error(`"${name}" is no device: name one of ${providers.join(', ')}.`);
+  return found;
 }
 
 async function firstGradients(
@@ -134,7 +136,7 @@ async function timed(work: () => Promise<unknown>): Promise<{ clock: number; pro
 const median = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 async function measure(
-  device: 'cpu' | 'webgpu',
+  device: Provider,
   config: LlamaConfig,
   learner: LlamaLearner,
   sequences: readonly TrainingSequence[],

@@ -1,5 +1,6 @@
 import { emitModel } from '../../src/trainer/graph/emit.js';
 import { Graph } from '../../src/trainer/graph/graph.js';
+import type { Provider } from '../../src/trainer/graph/provider.js';
 import { InferenceSession, Tensor } from '../../src/trainer/model/onnxRuntime.js';
 
 const size = 1024;
@@ -13,7 +14,7 @@ export class Peak {
 
   private constructor(private readonly session: InferenceSession) {}
 
-  static async create(device: 'cpu' | 'webgpu', threads: number): Promise<Peak> {
+  static async create(device: Provider, threads: number): Promise<Peak> {
     const graph = new Graph();
     const a = graph.input('a', [size, size]);
     let product = a;

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import path from 'node:path';
 import { findRepositoryRoot } from '../env/repo/findRepository.js';
 import { sandboxChoices, sandboxChoiceSchema } from '../env/sandbox/sandboxChoice.js';
+import { providers } from '../trainer/graph/provider.js';
 import { modelPlace } from '../trainer/model/hub/modelName.js';
 import type { Settings } from '../trainer/run/settings.js';
 
@@ -14,7 +15,7 @@ export const modelOption = () =>
     'the policy: `embedded`, a folder in Hugging Face layout, a GGUF file, or a name on the hub (owner/name[@revision])',
   ).argParser(filled);
 export const deviceOption = () =>
-  new Option('--device <device>', 'where the policy computes').choices(['auto', 'cpu', 'webgpu']);
+  new Option('--device <device>', 'where the policy computes').choices(['auto', ...providers]);
 export const seedOption = () =>
   new Option('--seed <n>', 'everything random is derived from this').argParser(wholeNumber);
 export const workersOption = () =>

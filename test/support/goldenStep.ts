@@ -1,3 +1,4 @@
+import type { Provider } from '../../src/trainer/graph/provider.js';
 import { createLearner } from '../../src/trainer/model/learner.js';
 import { readGoldenModel, type goldenNames } from './goldenModels.js';
 
@@ -12,7 +13,7 @@ export interface GoldenStep {
 /** A whole step of a golden model: score, accumulate, one AdamW step; in micro-batches of so many tokens, where they are given. */
 export async function goldenStep(
   name: (typeof goldenNames)[number],
-  device: 'cpu' | 'webgpu',
+  device: Provider,
   microBatchTokens?: number,
 ): Promise<GoldenStep> {
   const golden = await readGoldenModel(name);

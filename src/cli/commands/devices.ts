@@ -1,4 +1,5 @@
 import { listDevices } from '../../trainer/model/devices.js';
+import type { Placement } from '../../trainer/model/deviceTrial.js';
 import { jsonOption, type AddCommand } from '../options.js';
 import { print, printJson, table } from '../output.js';
 
@@ -16,12 +17,20 @@ async function devices(options: { json?: boolean }): Promise<void> {
   print(
     table(
       ['device', 'available', 'GFLOP/s', 'note'],
-      found.map(({ name, available, gflops, reason }) => [
+      found.map(({ name, available, gflops, placement, reason, remedy }) => [
         name,
         available ? 'yes' : 'no',
         gflops === null ? '-' : gflops.toFixed(0),
-        reason ?? '',
+        placement === null ? `${reason}. ${remedy}` : name === 'cpu' ? '' : placementLine(placement),
       ]),
     ),
   );
+}
+
+/** How many nodes of a step of learning fall off the device, and why. */
+function placementLine({ onDevice, shapes, fallen }: Placement): string {
+  const operators = Object.entries(fallen).map(([operator, count]) => `${count} ${operator}`);
+  const lost =
+    operators.length === 0 ? 'none falls off it' : `not taken by its provider: ${operators.sort().join(', ')}`;
+  return `a step of learning: ${onDevice} nodes on the device, ${lost}; ${shapes} that only compute shapes stay on the CPU`;
 }

@@ -10,19 +10,23 @@ import {
   type OnnxValueInfo,
 } from './onnxSchema.js';
 import type { Op } from './ops.js';
+import type { Provider } from './provider.js';
 import { terms, type DType, type Dim, type Shape } from './shape.js';
 
 /**
  * Writes tensors as an ONNX model whose outputs are named by the map's keys; inputs keep their names. The model runs
  * everywhere; for `provider` it is written with the operators that stay on the device.
  */
-export function emitModel(outputs: ReadonlyMap<string, Tensor>, provider: 'cpu' | 'webgpu' = 'cpu'): Uint8Array {
+export function emitModel(outputs: ReadonlyMap<string, Tensor>, provider: Provider = 'cpu'): Uint8Array {
   const emitter = new Emitter(provider);
   const order = topologicalOrder([...outputs.values()], emittedInputs);
   order.forEach((tensor) => emitter.declare(tensor));
   order.forEach((tensor) => emitter.emit(tensor));
   return emitter.model(outputs);
 }
+
+/** Whether a node, by its name, only computes a shape. */
+export const isShapeNode = (name: string): boolean => /^(dim|shape)_e\d+$/.test(name);
 
 /** A composite operation is emitted as its body. */
 const emittedInputs = (tensor: Tensor): readonly Tensor[] => (tensor.body ? [tensor.body] : tensor.inputs);
@@ -84,7 +88,7 @@ const lowerings: { readonly [K in Op]: Lowering<K> } = {
   logSoftmax: (emitter, tensor, inputs) => {
     const step = (opType: string, operands: readonly string[]) =>
       emitter.node(opType, operands, emitter.fresh('logSoftmax'));
-    if (emitter.provider === 'cpu') {
+    if (emitter.provider !== 'webgpu') {
       emitter.node('LogSoftmax', inputs, emitter.name(tensor), { axis: -1 });
       return;
     }
@@ -151,7 +155,7 @@ class Emitter {
   >();
   private count = 0;
 
-  constructor(readonly provider: 'cpu' | 'webgpu') {}
+  constructor(readonly provider: Provider) {}
 
   declare(tensor: Tensor): void {
     if (!isOp(tensor, 'input')) {

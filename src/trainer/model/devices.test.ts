@@ -7,12 +7,12 @@ afterEach(() => vi.unstubAllEnvs());
 describe('devices', () => {
   it('are listed with their measured speed, or with the reason why they cannot be used', async () => {
     const devices = await listDevices();
-    expect(devices.map(({ name }) => name)).toEqual(['cpu', 'webgpu']);
+    expect(devices.map(({ name }) => name)).toEqual(['cpu', 'webgpu', 'cuda', 'dml', 'coreml']);
     expect(devices[0].available).toBe(true);
-    for (const { available, gflops, reason } of devices) {
+    for (const { available, gflops, placement, reason, remedy } of devices) {
       if (available) expect(gflops).toBeGreaterThan(0);
-      else expect(reason).toMatch(/^\S.*\S$/);
-      expect(available).toBe(reason === null);
+      else expect(`${reason}. ${remedy}`).toMatch(/^\S.*[^.]\. [A-Z].*\.$/);
+      expect([reason === null, remedy === null, placement !== null]).toEqual([available, available, available]);
     }
   });
 
@@ -22,7 +22,19 @@ describe('devices', () => {
     const refusal: unknown = await chooseDevice('webgpu').catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(WhetstoneError);
     expect((refusal as WhetstoneError).exitCode).toBe(2);
-    expect((refusal as WhetstoneError).line).toMatch(/no device "webgpu": .*adapter.* Use --device cpu\.$/);
+    expect((refusal as WhetstoneError).line).toMatch(/no device "webgpu": .*adapter.*Vulkan.* Or use --device cpu\.$/);
     expect(await chooseDevice('auto')).toBe('cpu');
+  });
+
+  it.runIf(process.platform === 'linux')('of other systems are refused with the system that has them', async () => {
+    for (const [name, system] of [
+      ['dml', 'Windows'],
+      ['coreml', 'macOS'],
+    ] as const) {
+      const refusal: unknown = await chooseDevice(name).catch((error: unknown) => error);
+      expect((refusal as WhetstoneError).line).toMatch(
+        new RegExp(`"${name}": .*${system} only\\. Use --device webgpu`),
+      );
+    }
   });
 });

@@ -3,6 +3,7 @@ import { cancelled, infrastructure, WhetstoneError } from '../../trajectory/erro
 import { type Generation, GeneratorBatch } from './generatorBatch.js';
 import { type CachedSequence, chunkTokens, SequenceStore } from './generatorSequences.js';
 import { GeneratorSession, masked } from './generatorSession.js';
+import type { Provider } from '../graph/provider.js';
 import type { LlamaConfig } from './llamaConfig.js';
 import type { Adapter } from './lora.js';
 import type { GenerationRequest, GenerationResult, Generator } from './policy.js';
@@ -14,7 +15,7 @@ export interface GeneratorOptions {
   readonly parameters: ReadonlyMap<string, Float32Array>;
   /** On top of the parameters, where there is one; read in the same way. */
   readonly adapter?: Adapter;
-  readonly device: 'cpu' | 'webgpu';
+  readonly device: Provider;
   readonly threads?: number;
   /** Requests that are decoded side by side; more wait. */
   readonly slots: number;

@@ -1,6 +1,7 @@
-import { InferenceSession, Tensor } from './onnxRuntime.js';
+import { InferenceSession, sessionOptions, Tensor } from './onnxRuntime.js';
 import { badInput } from '../../trajectory/errors.js';
 import { emitModel } from '../graph/emit.js';
+import type { Provider } from '../graph/provider.js';
 import type { KeyValueCache } from './generatorCache.js';
 import { decodingGraph, decodingInputs, decodingOutputs } from './generatorGraph.js';
 import type { LlamaConfig } from './llamaConfig.js';
@@ -33,7 +34,7 @@ export interface DecoderOutput {
 }
 
 export interface GeneratorSessionOptions {
-  readonly device: 'cpu' | 'webgpu';
+  readonly device: Provider;
   readonly threads: number;
   /** On top of the parameters. */
   readonly adapter?: Adapter;
@@ -105,16 +106,8 @@ export class GeneratorSession {
 
 async function compile(config: LlamaConfig, options: GeneratorSessionOptions): Promise<InferenceSession> {
   try {
-    return await InferenceSession.create(emitModel(decodingGraph(config, options.adapter?.config)), {
-      executionProviders: [options.device],
-      graphOptimizationLevel: 'all',
-      intraOpNumThreads: options.threads,
-      interOpNumThreads: 1,
-      executionMode: 'sequential',
-      logSeverityLevel: 3,
-      // Threads that wait by spinning take the cores from the tests and tools that run beside the generator.
-      extra: { session: { intra_op: { allow_spinning: '0' } } },
-    });
+    const model = emitModel(decodingGraph(config, options.adapter?.config), options.device);
+    return await InferenceSession.create(model, sessionOptions(options.device, options.threads));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw badInput(`Cannot generate on '${options.device}': ${reason}.`, 'Use --device cpu.', error);

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
+import type { Provider } from '../graph/provider.js';
 import { adamWStep, freshAdamWState, globalNorm, type AdamWState } from './adamw.js';
-import { LearnerSession, type FoundTargets, type LearnerDevice } from './learnerSession.js';
+import { LearnerSession, type FoundTargets } from './learnerSession.js';
 import { causalBlocks } from './llamaGraph.js';
 import { elementCount, parameterShapes, type LlamaConfig } from './llamaConfig.js';
 import { factorShapes, type Adapter } from './lora.js';
@@ -26,7 +27,7 @@ export interface LearnerOptions {
   readonly adapter?: Adapter;
   /** A critic that is trained beside the policy; changes in place. */
   readonly valueHead?: ValueHead;
-  readonly device: LearnerDevice;
+  readonly device: Provider;
   readonly files: WeightFiles;
   /** CPU threads; the gradients' last bits depend on their number. */
   readonly threads?: number;
@@ -51,9 +52,9 @@ export interface LlamaLearner extends Learner {
 const optimizerFile = 'optimizer.safetensors';
 const deterministicThreads = 2;
 /** On the CPU smaller tensors stay in the caches: 2,048 tokens cost 12 % less than 4,096. A GPU wants large ones. */
-const mostMicroBatchTokens = { cpu: 2048, webgpu: 4096 } as const;
+const mostMicroBatchTokens = (device: Provider): number => (device === 'cpu' ? 2048 : 4096);
 /** A GPU compiles its kernels for every shape, so there should be few. */
-const rowMultiple = { cpu: 16, webgpu: 64 } as const;
+const rowMultiple = (device: Provider): number => (device === 'cpu' ? 16 : 64);
 const defaultActivationBytes = 2 ** 30;
 /** Logits of one micro-batch, in numbers: a few tensors of this size live at once. */
 const logitBudget = 2 ** 25;
@@ -227,8 +228,8 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
 function packingLimits(options: LearnerOptions): PackingLimits {
   const { config, device, microBatchTokens, activationBytes = defaultActivationBytes } = options;
   const { layers, hiddenSize, intermediateSize, heads, keyValueHeads, headDim } = config;
-  const most = microBatchTokens ?? mostMicroBatchTokens[device];
-  const multiple = Math.min(rowMultiple[device], Math.ceil(most / causalBlocks) * causalBlocks);
+  const most = microBatchTokens ?? mostMicroBatchTokens(device);
+  const multiple = Math.min(rowMultiple(device), Math.ceil(most / causalBlocks) * causalBlocks);
   // About a dozen states of a layer are kept, and the attention of rows of 512.
   const bytes = (past: number) => 4 * layers * (14 * hiddenSize + 5 * intermediateSize + (512 + past) * heads);
   const layerWeights = 2 * hiddenSize * headDim * (heads + keyValueHeads) + 3 * hiddenSize * intermediateSize;

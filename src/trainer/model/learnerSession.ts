@@ -1,16 +1,15 @@
-import { InferenceSession, Tensor } from './onnxRuntime.js';
+import { InferenceSession, sessionOptions, Tensor } from './onnxRuntime.js';
 import { badInput, infrastructure } from '../../trajectory/errors.js';
 import { emitModel } from '../graph/emit.js';
 import type { Tensor as GraphTensor } from '../graph/graph.js';
+import type { Provider } from '../graph/provider.js';
 import { trainingGraph, trainingInputs, trainingOutputs, type TrainingGraphKind } from './llamaGraph.js';
 import { weightFeeds, type ModelWeights } from './modelWeights.js';
 import type { PrefixMemory } from './prefixMemory.js';
 import type { MicroBatch } from './packing.js';
 
-export type LearnerDevice = 'cpu' | 'webgpu';
-
 export interface SessionOptions {
-  readonly device: LearnerDevice;
+  readonly device: Provider;
   readonly threads: number;
 }
 
@@ -179,16 +178,7 @@ const counting = (length: number): Tensor =>
 async function compile(outputs: ReadonlyMap<string, GraphTensor>, options: SessionOptions): Promise<InferenceSession> {
   const model = emitModel(outputs, options.device);
   try {
-    return await InferenceSession.create(model, {
-      executionProviders: [options.device],
-      graphOptimizationLevel: 'all',
-      intraOpNumThreads: options.threads,
-      interOpNumThreads: 1,
-      executionMode: 'sequential',
-      logSeverityLevel: 3,
-      // Threads that wait by spinning take the cores from the tests and tools that run beside the learner.
-      extra: { session: { intra_op: { allow_spinning: '0' } } },
-    });
+    return await InferenceSession.create(model, sessionOptions(options.device, options.threads));
   } catch (error) {
     throw badInput(`Cannot train on '${options.device}': ${messageOf(error)}.`, 'Use --device cpu.', error);
   }

@@ -1,3 +1,20 @@
 /** The one door to onnxruntime-node: what must be settled before the library is loaded is imported first. */
 import './noTelemetry.js';
+import type { InferenceSession } from 'onnxruntime-node';
+import type { Provider } from '../graph/provider.js';
+
 export { InferenceSession, Tensor } from 'onnxruntime-node';
+
+/** How learner and generator compute on a device. */
+export const sessionOptions = (device: Provider, threads: number): InferenceSession.SessionOptions => ({
+  executionProviders: [device],
+  graphOptimizationLevel: 'all',
+  intraOpNumThreads: threads,
+  interOpNumThreads: 1,
+  executionMode: 'sequential',
+  // DirectML plans its memory itself and refuses a session that does.
+  enableMemPattern: device !== 'dml',
+  logSeverityLevel: 3,
+  // Threads that wait by spinning take the cores from the tests and tools that run beside.
+  extra: { session: { intra_op: { allow_spinning: '0' } } },
+});

@@ -4,6 +4,7 @@ import { parseRunners, runnersSchema } from '../../env/testing/configured/runner
 import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { providers } from '../graph/provider.js';
 import { toolFormatNames } from '../text/toolFormats/toolFormat.js';
 import { algorithmSchema } from './algorithmSettings.js';
 import { activationMemorySchema, loraSchema, optimizerSchema } from './learnerSettings.js';
@@ -25,7 +26,10 @@ export const settingsSchema = z.strictObject({
     .describe(
       'The policy: `embedded`, a folder in Hugging Face layout or a GGUF file (relative to the repository), or a name on the hub: `owner/name`, `owner/name@revision`, `owner/name:file.gguf`.',
     ),
-  device: z.enum(['auto', 'cpu', 'webgpu']).default('auto').describe('Where the policy computes.'),
+  device: z
+    .enum(['auto', ...providers])
+    .default('auto')
+    .describe('Where the policy computes; `auto` measures what is there and takes the fastest.'),
   hubEndpoint: z
     .url({ protocol: /^https?$/ })
     .optional()

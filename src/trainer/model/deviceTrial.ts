@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { isShapeNode } from '../graph/emit.js';
+import type { Provider } from '../graph/provider.js';
+import './noTelemetry.js';
+import { chainedProducts, productsModel, stepFeeds, stepModel } from './trialModels.js';
+
+/** What a device showed of itself. */
+export interface DeviceTrial {
+  /** Billions of float32 operations a second on matrix products, transfers included. */
+  readonly gflops: number;
+  /** The largest difference of a step's log-probabilities and gradients from the CPU's, relative to the largest value; 0 for the CPU. */
+  readonly error: number;
+  readonly placement: Placement;
+}
+
+/** Where onnxruntime computes the nodes of the graph of a step of learning. */
+export interface Placement {
+  readonly onDevice: number;
+  /** Nodes that only compute shapes: onnxruntime wants them on the CPU, where their results are needed. */
+  readonly shapes: number;
+  /** Operators of the other nodes that the device's provider does not take, with how often. */
+  readonly fallen: Readonly<Record<string, number>>;
+}
+
+const timeoutMs = 120_000;
+const sizes = [128, 256, 512, 1024];
+
+/**
+ * Runs in the child. Standard input: the path of onnxruntime-node, the device, models in base 64, the feeds of a step and the
+ * sizes of products to try, growing until one takes long enough to measure. What is logged of the step tells the placement.
+ */
+const program = `
+const { runtime, device, products, step, cpuStep, feeds, sizes } = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+const { InferenceSession, Tensor } = require(runtime);
+const create = (model, device, logSeverityLevel) =>
+  InferenceSession.create(Buffer.from(model, 'base64'), { executionProviders: [device], logSeverityLevel });
+(async () => {
+  const session = await create(products, device, 4);
+  let size, best;
+  for (size of sizes) {
+    const feeds = { a: new Tensor('float32', new Float32Array(size * size).fill(1 / size), [size, size]) };
+    best = Infinity;
+    for (let run = 0; run < 4; run++) {
+      const start = performance.now();
+      await session.run(feeds);
+      // The first run compiles.
+      if (run > 0) best = Math.min(best, performance.now() - start);
+    }
+    if (best > 100) break;
+  }
+  const arrays = { float32: Float32Array, int32: Int32Array };
+  const step1 = Object.fromEntries(
+    feeds.map(({ name, type, dims, data }) => [name, new Tensor(type, arrays[type].from(data), dims)]),
+  );
+  const run = async (session) =>
+    session.run(Object.fromEntries(session.inputNames.map((name) => [name, step1[name]])));
+  const found = await run(await create(step, device, 0));
+  const wanted = await run(await create(cpuStep, 'cpu', 4));
+  let error = 0;
+  for (const [name, { data }] of Object.entries(wanted)) {
+    let [difference, largest] = [0, 0];
+    data.forEach((value, index) => {
+      const apart = Math.abs(value - found[name].data[index]);
+      difference = Number.isNaN(apart) ? Infinity : Math.max(difference, apart);
+      largest = Math.max(largest, Math.abs(value));
+    });
+    error = Math.max(error, largest === 0 ? difference : difference / largest);
+  }
+  process.stdout.write(JSON.stringify({ size, milliseconds: best, error: Math.min(error, Number.MAX_VALUE) }));
+})().catch((error) => {
+  process.stderr.write('\\nreason: ' + String(error.message).replace(/\\s+/g, ' '));
+  process.exitCode = 1;
+});
+`;
+
+/**
+ * Tries a device: its speed on matrix products, and whether a step of learning comes out as on the CPU. A driver may crash on its
+ * first use, so the trial has a process of its own. Rejects with a `DeviceFailure`.
+ */
+export async function tryDevice(device: Provider): Promise<DeviceTrial> {
+  const base64 = (model: Uint8Array) => Buffer.from(model).toString('base64');
+  const input = JSON.stringify({
+    runtime: createRequire(import.meta.url).resolve('onnxruntime-node'),
+    device,
+    products: base64(productsModel()),
+    step: base64(stepModel(device)),
+    cpuStep: base64(stepModel('cpu')),
+    feeds: stepFeeds(),
+    sizes,
+  });
+  const { stdout, log } = await runChild(input);
+  const { size, milliseconds, error } = JSON.parse(stdout) as { size: number; milliseconds: number; error: number };
+  const gflops = (chainedProducts * 2 * size ** 3) / (milliseconds * 1e6);
+  return { gflops: Number(gflops.toPrecision(3)), error, placement: placementIn(log) };
+}
+
+/** Why a device cannot be used, in one line. */
+export class DeviceFailure extends Error {}
+
+function runChild(input: string): Promise<{ stdout: string; log: string }> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      process.execPath,
+      ['-e', program],
+      {
+        timeout: timeoutMs,
+        killSignal: 'SIGKILL',
+        maxBuffer: 2 ** 26,
+        // In the extension host the executable is Electron, which must be told to be Node.
+        env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+      },
+      (error, stdout, stderr) => {
+        if (error === null) resolve({ stdout, log: stderr });
+        else reject(new DeviceFailure(reasonOf(error, stderr), { cause: error }));
+      },
+    );
+    // A child that ended early does not read; its exit tells why.
+    child.stdin!.on('error', () => undefined);
+    child.stdin!.end(input);
+  });
+}
+
+function reasonOf(error: Error & { killed?: boolean; signal?: string | null }, stderr: string): string {
+  if (error.killed) return `it gave no answer within ${timeoutMs / 1000} seconds`;
+  if (error.signal) return `its driver crashed (${error.signal})`;
+  const reason = /\nreason: ([^\n]*)$/.exec(stderr)?.[1] ?? error.message.split('\n')[0];
+  // Onnxruntime puts the place in its own source first.
+  return reason
+    .replace(/^.* was false\. /, '')
+    .trim()
+    .slice(0, 300);
+}
+
+/**
+ * Reads onnxruntime's log of where a session's nodes went: `Node(s) placed on [X]` with a line `Operator (name)` for each, or
+ * `All nodes placed on [X]` with their number alone.
+ */
+export function placementIn(log: string): Placement {
+  let [onDevice, shapes, isCpu] = [0, 0, false];
+  const fallen: Record<string, number> = {};
+  const all = /All nodes placed on \[(\w+)\]\. Number of nodes: (\d+)/.exec(log);
+  if (all) return { onDevice: Number(all[2]), shapes, fallen };
+  for (const line of log.split('\n')) {
+    const message = /VerifyEachNodeIsAssignedToAnEp\] +(.*)$/.exec(line)?.[1] ?? '';
+    const heading = /placed on \[(\w+)\]/.exec(message);
+    const node = /^(\w+) \((.*)\)$/.exec(message);
+    if (heading) isCpu = heading[1] === 'CPUExecutionProvider';
+    else if (node && !isCpu) onDevice++;
+    else if (node && isShapeNode(node[2])) shapes++;
+    else if (node) fallen[node[1]] = (fallen[node[1]] ?? 0) + 1;
+  }
+  return { onDevice, shapes, fallen };
+}

@@ -1,0 +1,90 @@
+import { emitModel } from '../graph/emit.js';
+import { Graph } from '../graph/graph.js';
+import type { Provider } from '../graph/provider.js';
+import { initializeParameters, type LlamaConfig } from './llamaConfig.js';
+import { trainingGraph, trainingInputs } from './llamaGraph.js';
+import { weightFeeds } from './modelWeights.js';
+import { Tensor } from './onnxRuntime.js';
+
+/** An array for an input of a model, in a form that goes through JSON. */
+export interface TrialFeed {
+  readonly name: string;
+  readonly type: string;
+  readonly dims: readonly number[];
+  readonly data: readonly number[];
+}
+
+/** Matrix products of a chain, each 2 * size^3 operations. */
+export const chainedProducts = 4;
+
+/** a, multiplied by itself again and again; `a` is [size, size]. */
+export function productsModel(): Uint8Array {
+  const graph = new Graph();
+  const a = graph.input('a', ['size', 'size']);
+  let product = a;
+  for (let i = 0; i < chainedProducts; i++) product = graph.matmul(product, a);
+  return emitModel(new Map([['product', product]]));
+}
+
+/** Small, and with the features that bring operators of their own. */
+const trialConfig: LlamaConfig = {
+  vocabularySize: 96,
+  hiddenSize: 32,
+  intermediateSize: 64,
+  layers: 1,
+  heads: 4,
+  keyValueHeads: 2,
+  headDim: 8,
+  biases: { queryKeyValue: true, output: false, mlp: false },
+  queryKeyNorm: true,
+  ropeTheta: 10_000,
+  rmsEpsilon: 1e-5,
+  tieEmbeddings: true,
+  maxPositions: 32,
+};
+
+/** The graph of a step of learning for a small random model, as `provider` is given it. */
+export const stepModel = (provider: Provider): Uint8Array =>
+  emitModel(
+    trainingGraph(trialConfig, null, { past: false, scores: true, stateValues: false, memory: false, gradient: true }),
+    provider,
+  );
+
+/** What that step is asked: two sequences in a row, of which every token but the first is a target. */
+export function stepFeeds(): TrialFeed[] {
+  const [length, half] = [16, 8];
+  const places = Array.from({ length }, (_, index) => index);
+  const targets = places.filter((place) => place % half !== 0);
+  const int32 = (values: readonly number[], dims: number[]) => new Tensor('int32', Int32Array.from(values), dims);
+  const float32 = (values: readonly number[], dims: number[]) => new Tensor('float32', Float32Array.from(values), dims);
+  const token = (place: number) => (place * 37 + 11) % trialConfig.vocabularySize;
+  const feeds: Record<string, Tensor> = {
+    ...weightFeeds({ config: trialConfig, parameters: initializeParameters(trialConfig, 1), adapter: null }),
+    [trainingInputs.tokens]: int32(places.map(token), [1, length]),
+    [trainingInputs.positions]: int32(
+      places.map((place) => place % half),
+      [1, length],
+    ),
+    [trainingInputs.columns]: int32(places, [length]),
+    [trainingInputs.reach]: int32(
+      places.map((place) => (place < half ? half : length) - 1),
+      [1, length],
+    ),
+    [trainingInputs.sources]: int32(
+      targets.map((place) => place - 1),
+      [targets.length],
+    ),
+    [trainingInputs.targets]: int32(targets.map(token), [targets.length, 1]),
+    [trainingInputs.sharpness]: float32([1], []),
+    [trainingInputs.coefficients]: float32(
+      targets.flatMap((place) => [Math.sin(place), Math.cos(place) / 4]),
+      [targets.length, 2],
+    ),
+  };
+  return Object.entries(feeds).map(([name, { type, dims, data }]) => ({
+    name,
+    type,
+    dims,
+    data: Array.from(data as Float32Array | Int32Array),
+  }));
+}
