@@ -102,7 +102,8 @@ export class Bubblewrap implements Sandbox {
       .filter((folder) => !isInside(folder, view.mountPath))
       .sort((a, b) => a.length - b.length);
     const shown = this.toolchain.folders.filter((folder) => !isInside(folder, view.mountPath));
-    const list = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev'];
+    // Where it can be written, a program changes its own code through /proc/self/mem, and that of those that started it.
+    const list = ['--ro-bind', '/', '/', '--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'];
     for (const folder of await realFolders(hidden)) {
       list.push(...(this.limitsTemporary ? ['--size', String(temporaryBytes)] : []), '--tmpfs', folder);
     }
@@ -122,7 +123,8 @@ export class Bubblewrap implements Sandbox {
     list.push(
       '--unsetenv',
       markerVariable,
-      '--unshare-all',
+      // All but the cgroups': in a space of its own for these, Java 17 fails where it asks for its memory's limit (cgroups 1).
+      ...['user', 'ipc', 'pid', 'net', 'uts'].map((space) => `--unshare-${space}`),
       '--cap-drop',
       'ALL',
       '--hostname',

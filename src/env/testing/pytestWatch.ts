@@ -1,26 +1,19 @@
+import { pythonImpostors } from './pythonImpostors.js';
+
 /**
  * Python source of `watcher(own, tree, files)`: what code of the tree that is no test's may have done to a test while it
  * ran, looked at after each one. `own` is the guard (`pythonGuard.ts`), `files` the test files relative to the tree.
  * - An assertion of the test's own instance, or a function of the test's module, was replaced.
- * - Something took part that is equal to everything. Its class is found by comparing an empty instance with two values that
- *   nobody can know; classes that were there when the tests began count where a test compares one, later ones at once.
- * Not covered: values that read the expected one from the test before they answer; that is an answer learnt by heart.
+ * - Something took part that is equal to everything (`pythonImpostors.ts`).
  */
 export const pytestWatch = String.raw`
+${pythonImpostors}
 def watcher(own, tree, files):
-    import os, re, types, unittest
-    tests = re.compile(r'(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|tests?|conftest)\.py$')
+    import types, unittest
+    impostors = impostor_watch(own, tree, files)
+    of_source = impostors.of_source
     namespace = type.__dict__['__dict__'].__get__
     absent = object()
-    noise = int.from_bytes(os.urandom(8), 'big')
-    pairs = [(noise, -noise - 1), (noise / 3, -noise / 3), (str(noise), 'x%d' % noise), (b'%d' % noise, b'x%d' % noise),
-             ([noise], ['x']), ((noise,), ('x',)), ({noise: 1}, {'x': 2}), ({noise}, {'x'})]
-    wrappers = set()
-    used = []
-
-    def of_source(code):
-        name = os.path.relpath(os.path.abspath(code.co_filename), tree).replace(os.sep, '/')
-        return code not in wrappers and own.of_tree(code) and name not in files and not tests.search(name)
 
     def made_by_source(value):
         kind = type(value)
@@ -30,39 +23,6 @@ def watcher(own, tree, files):
             return made_by_source(value.__func__)
         holder = value if issubclass(kind, type) else kind
         return any(type(item) is types.FunctionType and of_source(item.__code__) for item in namespace(holder).values())
-
-    def empty(cls):
-        for base in cls.__mro__:
-            if not base.__flags__ & 1 << 9:
-                return base.__new__(cls)
-
-    def equals_everything(cls, equal):
-        try:
-            thing = empty(cls)
-            return any(all(equal(thing, value) not in (False, NotImplemented) for value in pair) for pair in pairs)
-        except BaseException:
-            return False
-
-    def impostors():
-        pending, seen = [object], set()
-        while pending:
-            for cls in type.__subclasses__(pending.pop()):
-                if id(cls) in seen:
-                    continue
-                seen.add(id(cls))
-                pending.append(cls)
-                equal = namespace(cls).get('__eq__')
-                if type(equal) is types.FunctionType and of_source(equal.__code__) and equals_everything(cls, equal):
-                    yield cls, equal
-
-    def recorded(equal):
-        def __eq__(self, other):
-            answer = equal(self, other)
-            if answer is True:
-                used.append(1)
-            return answer
-        wrappers.add(__eq__.__code__)
-        return __eq__
 
     def modules_of(items):
         return [module for module in {id(item.module): item.module for item in items if getattr(item, 'module', None)}.values()]
@@ -75,8 +35,7 @@ def watcher(own, tree, files):
     def begin(items):
         for module in modules_of(items):
             before[id(module)] = dict(vars(module))
-        for cls, equal in list(impostors()):
-            type.__setattr__(cls, '__eq__', recorded(equal))
+        impostors.begin()
 
     def trouble(item):
         """What was done to this test, or None."""
@@ -89,11 +48,7 @@ def watcher(own, tree, files):
             old = known.get(name, absent)
             if old is not value and callable(value) and (made_by_source(value) or (callable(old) and type(value) is types.BuiltinFunctionType)):
                 return name + ' of the test module was replaced while the test ran.'
-        late = [cls for cls, equal in impostors()]
-        if late or used:
-            used.clear()
-            return 'It was compared with something that is equal to everything.'
-        return None
+        return impostors.met()
 
     return types.SimpleNamespace(begin=begin, trouble=trouble)
 `;

@@ -61,6 +61,8 @@ export interface TestRunner {
    * text where the change is in no test. Null where it cannot be graded: it does not parse, or tries to change how it is tested.
    */
   restoreTests?(path: string, original: string, changed: string): string | null;
+  /** False where a change to a source cannot be graded since it reaches what the tests rest on. */
+  isGradable?(path: string, original: string, changed: string): boolean;
   /** The command that runs `files` (all of the detected ones where empty) and writes results under `resultsFolder`. */
   command(
     detected: DetectedRunner,

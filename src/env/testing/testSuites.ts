@@ -56,6 +56,7 @@ export class TestSuites {
 
   /** The changed text of a source with the original's tests in it; null where it cannot be graded. */
   restoreTests(name: string, original: string, changed: string): string | null {
+    if (this.parts.some(({ runner }) => runner.isGradable?.(name, original, changed) === false)) return null;
     let text: string | null = changed;
     for (const restore of new Set(this.parts.map(({ runner }) => runner.restoreTests))) {
       if (restore && text !== null) text = restore(name, original, text);

@@ -6,8 +6,8 @@
  * printed.
  * Rust runs no code of a crate before `main`, but for functions put into a section of the program by name or in the place
  * of the C library's, which `restoreTests` does not let a change bring in.
- * Not covered: code under test shares the program's memory, and can look for the secret there with `unsafe`. Outside of
- * Linux the linker has no such flag: there an exit code of 0 has to do.
+ * Code under test shares the program's memory: what brings in `unsafe` is not graded either. Outside of Linux the linker has
+ * no such flag: there an exit code of 0 has to do.
  */
 export const cargoProof = String.raw`#![no_std]
 #![crate_type = "lib"]

@@ -2,7 +2,7 @@ import { countSyntaxErrors, parseSource, type SyntaxNode } from '../../tasks/inj
 
 /** Attributes, by the last part of their path, that make a function a test. */
 const testAttributes = new Set(['test', 'rstest', 'test_case', 'should_panic', 'quickcheck', 'bench', 'test_log']);
-/** Words by which a crate gets code to run before `main`, in the place of the C library's, or in other files' text. */
+/** Words by which a crate gets code to run before `main`, in the place of the C library's, in other files' text, or at any memory. */
 const linkage = new Set([
   ...['link_section', 'no_mangle', 'export_name', 'no_main', 'global_asm', 'asm', 'naked', 'naked_asm', 'linkage'],
   ...['ctor', 'dtor', 'include', 'test_runner', 'reexport_test_harness_main', 'custom_test_frameworks'],
@@ -19,7 +19,7 @@ const assertions = new Set([
  * - it parses worse than the original, or the place where tests stood is gone;
  * - outside of the tests, something new or changed is compiled otherwise for tests (`#[cfg(not(test))]`, `cfg!(test)`, macros that speak of
  *   `test`), so that what is tested would not be what is used;
- * - it brings in a word of `linkage`, or defines or passes on a macro with the name of an assertion.
+ * - it brings in a word of `linkage` or `unsafe` (the secret of the tests' proof lies in the same memory), or defines or passes on a macro with the name of an assertion.
  * Not covered: a program can find out at run time that it is a test program.
  */
 export function restoreTests(name: string, original: string, changed: string): string | null {
@@ -135,6 +135,7 @@ function mentionsTest(node: SyntaxNode): boolean {
 }
 
 function tellingWord(leaf: SyntaxNode): string[] {
+  if (leaf.type === 'unsafe') return ['unsafe'];
   if (!/identifier$/.test(leaf.type)) return [];
   const word = leaf.text.replace(/^r#/, '');
   if (linkage.has(word)) return [word];

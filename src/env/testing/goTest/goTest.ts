@@ -4,6 +4,7 @@ import type { Launcher } from '../../sandbox/toolchain.js';
 import { listFiles } from '../listFiles.js';
 import { isProven, keyName, keyVariable } from '../resultsProof.js';
 import type { BuildCache, DetectedRunner, RunnerCheck, TestResult, TestRunner } from '../testRunner.js';
+import { isGradableGo } from './gradableGo.js';
 import { goLauncher, type GoLauncherOptions } from './goLauncher.js';
 import { parseGoResults } from './goResults.js';
 import { goModules, testFilesOf } from './goModules.js';
@@ -20,6 +21,8 @@ export class GoTest implements TestRunner {
     private readonly launcher: Launcher = { program: process.execPath, env: {} },
     /** Folders of packages that only tests import. */
     private readonly supporting: readonly string[] = [],
+    /** All folders of packages. */
+    private readonly packages: ReadonlySet<string> = new Set(),
   ) {}
 
   /** Fails where a package of the module or of its tests needs another that is not there. */
@@ -48,13 +51,18 @@ export class GoTest implements TestRunner {
     return Promise.all(
       modules.map(async ({ root, files: inModule }) => {
         const { testFiles, supporting } = await testFilesOf(tree, root, inModule);
-        return { runner: new GoTest(this.go, this.launcher, supporting), root, testFiles };
+        const packages = new Set(inModule.map((file) => path.posix.dirname(file)));
+        return { runner: new GoTest(this.go, this.launcher, supporting, packages), root, testFiles };
       }),
     ).then((found) => found.filter(({ testFiles }) => testFiles.length > 0));
   }
 
   isTestFile(name: string): boolean {
     return testNames.test(name) || this.supporting.includes(path.posix.dirname(name));
+  }
+
+  isGradable(name: string, original: string, changed: string): boolean {
+    return isGradableGo(name, original, changed, this.packages);
   }
 
   command(detected: DetectedRunner, files: readonly string[], resultsFolder: string) {

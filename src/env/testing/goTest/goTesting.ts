@@ -9,8 +9,7 @@ import { channelVariable } from '../nodePreload.js';
  * changed nor repeated by code that finds the socket, and one that is held back is noticed. Counted are the tests of the
  * `M` that the generated `main` makes, no others: code under test may call `testing.RunTests` or `MainStart` with tests
  * of its own. Go initialises packages by their dependencies, hence `importFile`.
- * Not covered: code under test shares its memory with `testing`, and can look for the secret there with `unsafe` or an
- * assembly file; a constructor in C (cgo) runs before Go's initialisation.
+ * Code under test shares its memory with `testing`: what reaches there from a source is not graded (`gradableGo`).
  */
 export const goResultsFile = String.raw`package testing
 

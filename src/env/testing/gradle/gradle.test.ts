@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { TemporaryFolders, writeFiles, type Files } from '../../fixtureRepository.testing.js';
 import { findProgram } from '../../sandbox/toolchain.js';
-import { dependency, modulePom, parentPom, older } from '../maven/mavenProject.testing.js';
+import { mvn } from '../maven/mavenProject.testing.js';
 import { keyName } from '../resultsProof.js';
 import { Gradle } from './gradle.js';
+import { classPath } from './gradleProject.testing.js';
 
 const run = promisify(execFile);
 const temporary = new TemporaryFolders();
@@ -16,7 +17,6 @@ afterAll(() => temporary.remove());
 
 const folders = (process.env.PATH ?? '').split(path.delimiter);
 const gradle = await findProgram('gradle', folders);
-const mvn = await findProgram('mvn', folders);
 const limits = { timeout: 280_000, maxBuffer: 1 << 26 };
 
 const treeOf = async (files: Files) => {
@@ -77,24 +77,6 @@ describe('finding Gradle', () => {
   });
 });
 
-/** Jars of JUnit 4 and TestNG, by Maven, since a Gradle as old as Debian's takes little from a repository of today. */
-async function classPath(): Promise<string> {
-  const folder = await treeOf({
-    'pom.xml': parentPom(older, ['jars']),
-    'jars/pom.xml': modulePom(
-      'jars',
-      dependency('junit:junit:4.13.2') + dependency(`org.testng:testng:${older.testng}`),
-    ),
-  });
-  const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath';
-  const args = ['-B', '-q', '-pl', 'jars', plugin, '-Dmdep.outputFile=class-path'];
-  await run(mvn ?? 'mvn', ['-o', ...args], { cwd: folder, ...limits }).catch(() =>
-    run(mvn ?? 'mvn', args, { cwd: folder, ...limits }),
-  );
-  const jars = (await readFile(path.join(folder, 'jars', 'class-path'), 'utf8')).trim().split(path.delimiter);
-  return jars.map((jar) => `'${jar}'`).join(', ');
-}
-
 const clamp = (body: string) => `package demo;
 public class Clamp { public static int clamp(int x, int low, int high) { ${body} } }
 `;
@@ -145,7 +127,7 @@ public class NgTest {
 });
 
 describe.skipIf(gradle === null || mvn === null)('Gradle', () => {
-  const jars = classPath();
+  const jars = classPath(temporary);
 
   const runGradle = async (changes: Files, files: readonly string[] = []) => {
     const tree = await treeOf({ ...project(await jars), ...changes });

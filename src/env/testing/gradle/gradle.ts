@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gradleUserHome, wrappedGradle } from '../../sandbox/javaToolchain.js';
 import { parseJavaResults } from '../javaResults.js';
+import { isGradableJava } from '../gradableJava.js';
 import { isJavaTestPath, JavaSources } from '../javaTests.js';
 import { listFiles } from '../listFiles.js';
 import { isProven } from '../resultsProof.js';
@@ -75,6 +76,8 @@ export class Gradle implements TestRunner {
   isTestFile(name: string): boolean {
     return configuration.test(name) || isJavaTestPath(name);
   }
+
+  readonly isGradable = isGradableJava;
 
   command(detected: DetectedRunner, files: readonly string[], resultsFolder: string) {
     const chosen = files.length > 0 ? files : detected.testFiles;

@@ -2,6 +2,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { findJava, localRepository } from '../../sandbox/javaToolchain.js';
 import { findProgram } from '../../sandbox/toolchain.js';
+import { isGradableJava } from '../gradableJava.js';
 import { isJavaTestPath, JavaSources } from '../javaTests.js';
 import { listFiles } from '../listFiles.js';
 import { isProven } from '../resultsProof.js';
@@ -114,6 +115,8 @@ export class Maven implements TestRunner {
   isTestFile(name: string): boolean {
     return configuration.test(name) || isJavaTestPath(name);
   }
+
+  readonly isGradable = isGradableJava;
 
   command(detected: DetectedRunner, files: readonly string[], resultsFolder: string) {
     const chosen = files.length > 0 ? files : detected.testFiles;

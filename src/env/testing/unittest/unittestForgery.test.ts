@@ -130,6 +130,14 @@ describe.skipIf(pythons.length === 0 || process.platform !== 'linux')('with unit
     expect(await passed({ 'demo/clamp.py': cheat + broken })).toEqual([]);
   });
 
+  it('objects that are equal to everything', { timeout: 60_000 }, async () => {
+    const any = 'class Any:\n    def __eq__(self, other):\n        return True\n    __ne__ = None\n';
+    const late = `def clamp(*rest):\n${any.replace(/^(?=.)/gm, '    ')}    return Any()\n`;
+    for (const cheat of [`${any}def clamp(*rest):\n    return Any()\n`, late]) {
+      expect(await passed({ 'demo/clamp.py': cheat })).toEqual([]);
+    }
+  });
+
   it('modules in the place of others', { timeout: 60_000 }, async () => {
     const files = { 'demo/clamp.py': broken, 'unittest.py': forged('write()\nos._exit(0)'), 'hmac.py': 'raise 1\n' };
     expect(await passed({ ...files, 'json.py': files['unittest.py'] })).toEqual([]);

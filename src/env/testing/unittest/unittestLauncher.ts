@@ -1,4 +1,5 @@
 import { pythonGuard } from '../pythonGuard.js';
+import { pythonImpostors } from '../pythonImpostors.js';
 
 /**
  * Runs tests of unittest as `python -m unittest discover` would, and writes what became of each as JSON lines. Given to
@@ -13,10 +14,11 @@ import { pythonGuard } from '../pythonGuard.js';
  *   object alone, called by code that is not of the tree; what failed once stays failed, and what was never said to have
  *   succeeded has failed. It writes and signs for the launcher's own frame only, once the suite has come to its end there.
  * - No results are given where code of the tree replaced functions or classes of unittest's or builtins, and a test whose method or
- *   assertions were replaced since it was loaded has failed.
+ *   assertions were replaced since it was loaded has failed, as has one that something took part in which is equal to everything
+ *   (`pythonImpostors.ts`).
  * Not covered: a clean-up that empties the list of failures in Python before 3.11, which reports them after all clean-ups;
  * what shares an interpreter with the tests can in the end do what they do (through `ctypes`, or by reading this text and
- * undoing it step by step); and a result that equals everything is legal Python.
+ * undoing it step by step).
  *
  * A line is `{"file", "path", "status", "text"}`: file and text's places relative to where it was started, the text in
  * pytest's short form (`file:line: in name`, `E   Error: message`). The last is `{"end": true}`.
@@ -25,6 +27,7 @@ export const unittestLauncher = String.raw`
 import sys
 sys.path[:] = [entry for entry in sys.path if entry != '']
 ${pythonGuard}
+${pythonImpostors}
 def launch(results, sources, files):
     import hmac, importlib.util, json, os, traceback, types, unittest, warnings
     from unittest import case, loader, suite, util
@@ -57,6 +60,7 @@ def launch(results, sources, files):
         own = guard(tree)
         key, sign, write, dumps = own.take_key(), hmac.new, open, json.dumps
         replaced, assertions_replaced = own.watch(('builtins', 'unittest')), own.watch(('unittest.case',))
+        impostors = impostor_watch(own, tree, set(files))
         run, api = unittest.TestCase.run.__code__, set(dir(unittest.TestCase)) - set(dir(object))
         methods, of_result, outcome_type = {**vars(result_type)}, unittest.TestResult.__dict__['__dict__'].__get__, case._Outcome
         from_result = {value.__code__ for value in methods.values() if type(value) is types.FunctionType}
@@ -86,6 +90,7 @@ def launch(results, sources, files):
 
         def take(loaded):
             tests.extend(dict(entry) for entry in loaded)
+            impostors.begin()
             for index, entry in enumerate(tests):
                 places[id(entry['test'])] = index
                 functions[index] = functions_of(entry['test'])
@@ -102,6 +107,9 @@ def launch(results, sources, files):
             index = places.get(id(test))
             if assertions_replaced() or index is not None and functions_of(test) != functions[index]:
                 keep(test, '', 'failed', 'E   The test or its assertions were replaced while the tests ran.')
+            met = impostors.met()
+            if met is not None:
+                keep(test, '', 'failed', 'E   ' + met)
 
         # Only a run that nobody has tampered with says that a test passed; that one failed, anyone may say but the tree.
         def may_say(status, asking):
