@@ -29,9 +29,8 @@ class Whetstone:
         self._reward = None
 
     def get_reward(self):
-        # A turn without a call ends the episode, as one does in the middle of a conversation.
         if not self._is_over:
-            self._play([])
+            self._step({"finish": True})
         return self._reward
 
     def _call(self, name, **arguments):
@@ -41,11 +40,15 @@ class Whetstone:
         return self._play([{"name": name, "arguments": given}])
 
     def _play(self, calls):
-        result = self._client.step({"tool_calls": calls, "content": ""})
+        result = self._step({"tool_calls": calls, "content": ""})
+        return "\\n".join(message["content"] for message in result.observation["messages"])
+
+    def _step(self, action):
+        result = self._client.step(action)
         self._is_over = result.done
         if result.done:
             self._reward = result.reward
-        return "\\n".join(message["content"] for message in result.observation["messages"])
+        return result
 
 ${tools.map(methodOf).join('\n')}`;
 }

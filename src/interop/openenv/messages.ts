@@ -42,15 +42,20 @@ export const actionSchema = z
       .describe('Calls of tools. A turn without any ends the episode.'),
     thinking: z.string().optional().describe('The thought that the turn opened with.'),
     malformed_call: z.string().optional().describe('What was wrong with something meant as a call, after the others.'),
+    finish: z
+      .literal(true)
+      .optional()
+      .describe('Alone: no turn is played, and the episode is graded as it stands (one that is over, told again).'),
     metadata: anything.optional(),
   })
   .refine(
-    ({ text, content, tool_calls, thinking, malformed_call }) =>
-      text === undefined
-        ? content !== undefined || tool_calls !== undefined
-        : [content, tool_calls, thinking, malformed_call].every((part) => part === undefined),
+    ({ text, content, tool_calls, thinking, malformed_call, finish }) => {
+      const isParsed = content !== undefined || tool_calls !== undefined;
+      const isAlone = !isParsed && thinking === undefined && malformed_call === undefined;
+      return text === undefined && finish === undefined ? isParsed : isAlone && (text === undefined) === !!finish;
+    },
     {
-      message: 'give either `text`, or `tool_calls` and `content`',
+      message: 'give either `text`, or `tool_calls` and `content`, or `finish`',
     },
   );
 export type Action = z.infer<typeof actionSchema>;
@@ -109,7 +114,6 @@ export const schemas = () => ({
 const incomingSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('reset'), data: resetSchema.default({}) }),
   z.strictObject({ type: z.literal('step'), data: actionSchema }),
-  z.strictObject({ type: z.literal('finish') }),
   z.strictObject({ type: z.literal('state') }),
   z.strictObject({ type: z.literal('close') }),
 ]);
@@ -117,7 +121,7 @@ export type Incoming = z.infer<typeof incomingSchema>;
 
 const knownTypes = incomingSchema.options.map(({ shape }) => shape.type.value as string);
 
-/** A client's frame; `finish` (the episode is graded as it stands) is Whetstone's own. Throws ProtocolError with the code that says what is wrong with it. */
+/** A client's frame. Throws ProtocolError with the code that says what is wrong with it. */
 export function parseIncoming(text: string): Incoming {
   let value: unknown;
   try {

@@ -211,6 +211,21 @@ describe('sessions', () => {
     expect((await client.call('echo')).data.code).toBe('EXECUTION_ERROR');
   });
 
+  it('an episode that is finished is graded as it stands, and told again', async () => {
+    const { arena, pool, url } = await serve();
+    const client = await Client.open(url);
+    await client.ask({ type: 'reset' });
+    const finish = { type: 'step', data: { finish: true } };
+    const { data } = await client.ask(finish);
+    expect(data).toMatchObject({ reward: 0.75, done: true, observation: { stop_reason: null, messages: [] } });
+    expect((await client.ask(finish)).data).toEqual(data);
+    expect(arena.live.size).toBe(0);
+    expect((await client.call('echo')).data.code).toBe('EXECUTION_ERROR');
+    const metrics = await (await fetch(`http://${url}/metrics`)).text();
+    expect(metrics).toContain('whetstone_episodes_total 1\n');
+    expect(pool.active).toBe(1);
+  });
+
   it('an episode whose time is up is graded as it is', async () => {
     const { arena, url } = await serve({ pool: { episodeSeconds: 0.05 } });
     const client = await Client.open(url);
@@ -241,6 +256,9 @@ describe('bad clients', () => {
     ['{"type":"step"}', 'VALIDATION_ERROR'],
     ['{"type":"step","data":{}}', 'VALIDATION_ERROR'],
     ['{"type":"step","data":{"text":"a","content":"b"}}', 'VALIDATION_ERROR'],
+    ['{"type":"step","data":{"finish":true,"content":"b"}}', 'VALIDATION_ERROR'],
+    ['{"type":"step","data":{"finish":true,"text":"b"}}', 'VALIDATION_ERROR'],
+    ['{"type":"step","data":{"thinking":"a"}}', 'VALIDATION_ERROR'],
     ['{"type":"state","more":1}', 'VALIDATION_ERROR'],
     ['{"type":"reset","data":{"seed":-1}}', 'VALIDATION_ERROR'],
   ])('%s is answered with %s, and the session goes on', async (text, code) => {

@@ -52,12 +52,7 @@ export class Session {
 
   /** Plays one turn. The last one is answered with the grade, which is the reward. */
   step(action: Action): Promise<Observation> {
-    return this.track(this.playTurn(action));
-  }
-
-  /** Ends the episode as it stands and grades it; one that is over already is told again. Whetstone's own. */
-  finish(): Promise<Observation> {
-    return this.track(this.endAsItStands());
+    return this.track(action.finish ? this.endAsItStands() : this.playTurn(action));
   }
 
   state(): State {

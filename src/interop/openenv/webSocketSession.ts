@@ -94,12 +94,10 @@ async function play(message: Incoming, session: Session, counters: ServerCounter
     case 'reset':
       counters.resets += 1;
       return { type: 'observation', data: await session.reset(message.data) };
-    case 'step':
+    case 'step': {
       counters.steps += 1;
-      return { type: 'observation', data: counted(await session.step(message.data), counters) };
-    case 'finish': {
       const wasOver = session.state().done;
-      const data = await session.finish();
+      const data = await session.step(message.data);
       return { type: 'observation', data: wasOver ? data : counted(data, counters) };
     }
     case 'state':

@@ -7,7 +7,7 @@ import type { Arena, ArenaEpisode, Outcome } from '../rollout/arena.js';
 import type { Settings } from '../run/settings.js';
 import { playTerms } from './playTerms.js';
 import { WorkerConnection, WorkerRefusal, type ConnectionLimits, type WorkerAddress } from './workerConnection.js';
-import { openingSchema, playedSchema, stepFrame, type Played } from './workerFrames.js';
+import { finishFrame, openingSchema, playedSchema, stepFrame, type Played } from './workerFrames.js';
 import type { Lease, PooledWorker, WorkerPool } from './workerPool.js';
 
 export interface Worker extends WorkerAddress, PooledWorker {
@@ -124,7 +124,7 @@ class WorkerEpisode implements ArenaEpisode {
   }
 
   async finish(signal: AbortSignal): Promise<Outcome> {
-    if (this.outcome === null) await this.ask({ type: 'finish' }, signal);
+    if (this.outcome === null) await this.ask(finishFrame, signal);
     if (this.outcome === null) throw this.broken('it ended an episode without a grade');
     return this.outcome;
   }

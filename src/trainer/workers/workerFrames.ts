@@ -56,6 +56,9 @@ export const frameSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), data: errorSchema }),
 ]);
 
+/** Asks for the grade of the episode as it stands. */
+export const finishFrame = { type: 'step', data: { finish: true } };
+
 /** A turn as an action, already parsed as the policy's tool format has it. */
 export function stepFrame({ content, thinking, toolCalls, malformedCall }: AssistantMessage): object {
   return {
