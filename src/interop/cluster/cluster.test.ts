@@ -8,10 +8,12 @@ import { toolSchemas } from '../../env/tools/tools.js';
 import { settingsSchema } from '../../trainer/run/settings.js';
 import { temporaryFolder } from '../../../test/cli/runCli.js';
 import { makeWorkspace, taskOf } from '../../../test/vscode/fixtures/workspace.js';
+import { injectedTask } from '../fixture.testing.js';
 import { pythonWith } from '../python.testing.js';
 import { environmentModule } from './environmentModule.js';
 import { grpoConfig } from './trlProject.js';
-import { writeTrlProject } from './writeProject.js';
+import { verlConfig, verlProject } from './verlProject.js';
+import { writeProject } from './writeProject.js';
 
 const git = (folder: string, ...args: string[]) =>
   execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
@@ -24,7 +26,7 @@ describe('a project for TRL', () => {
     const funnel = { found: 1, skipped: {}, invalid: {}, flaky: 0, kept: 1, sources: {} };
     await writeTasks(repository.stateFolder, 'key', { tasks: [task], funnel, quarantined: [], notes: [] });
     const target = path.join(temporaryFolder(), 'project');
-    expect(await writeTrlProject(repository, settingsSchema.parse({}), 'tiny', target)).toBe(1);
+    expect(await writeProject('trl', repository, settingsSchema.parse({}), 'tiny', target)).toBe(1);
     const read = (name: string) => readFileSync(path.join(target, name), 'utf8');
     expect(JSON.parse(read('prompts.jsonl'))).toMatchObject({ task_id: 'sums__1', split: 'train' });
     expect(read('state/tasks/tasks.jsonl')).toContain('"sums__1"');
@@ -95,4 +97,30 @@ print(json.dumps([get_json_schema(getattr(Whetstone, name)) for name in names]))
     },
     300_000,
   );
+});
+
+describe('a project for verl', () => {
+  const settings = settingsSchema.parse({
+    groupSize: 4,
+    tasksPerStep: 8,
+    lora: { rank: 16 },
+    algorithm: { loss: 'dapo', advantage: 'rloo', klEstimator: 'k1' },
+  });
+
+  // What is golden was tried with verl by scripts/golden/verl_project.py (test/cli/cluster.test.ts runs it where verl is
+  // found): try it again before renewing these with `vitest run -u`.
+  it.each(['agent_loop.py', 'make_data.py', 'whetstone.yaml'])(
+    'holds the %s that verl was tried with',
+    async (name) => {
+      const tasks = ['a', 'b', 'c'].map((instance_id) => ({ ...injectedTask, instance_id }));
+      const files = verlProject(tasks, toolSchemas, settings, 'Qwen/Qwen3-0.6B');
+      await expect(files[name]).toMatchFileSnapshot(path.join(import.meta.dirname, 'golden', name));
+    },
+  );
+
+  it('never asks for more tasks in a batch than there are, and clips nothing where we clip nothing', () => {
+    const config = verlConfig(settingsSchema.parse({ tasksPerStep: 8, maxGradientNorm: 0 }), 'tiny', 3);
+    expect(config).toContain('train_batch_size: 3\n');
+    expect(config).toContain('grad_clip: null\n');
+  });
 });

@@ -3,9 +3,7 @@ import type { Task } from '../../trajectory/task.js';
 import type { Settings } from '../../trainer/run/settings.js';
 import { toTrlPrompt } from '../export/trl.js';
 import { environmentModule } from './environmentModule.js';
-
-/** Tokens of a turn's observation, about: what it may be cut to, at some three characters a token. */
-const observationTokens = 700;
+import { responseTokens } from './responseTokens.js';
 
 /**
  * The files of a project that trains on these tasks with TRL's GRPOTrainer, by path: the same prompts, tools, rewards and
@@ -52,7 +50,7 @@ export function grpoConfig(settings: Settings): Readonly<Record<string, unknown>
     importance_sampling_level: algorithm.loss === 'gspo' ? 'sequence' : 'token',
     scale_rewards: scales[algorithm.advantage] ?? 'none',
     max_tool_calling_iterations: settings.maxTurns,
-    max_completion_length: settings.maxTurns * (settings.maxTokensPerTurn + observationTokens),
+    max_completion_length: responseTokens(settings),
     seed: settings.seed,
   };
 }

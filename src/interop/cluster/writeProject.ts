@@ -12,12 +12,18 @@ import { writeFolder, writeText } from '../export/exportFolder.js';
 import { writeBundle, writeStartCommits } from '../export/startCommits.js';
 import { serverContainerfile } from './containerfile.js';
 import { trlProject } from './trlProject.js';
+import { verlProject } from './verlProject.js';
+
+const projects = { trl: trlProject, verl: verlProject };
+export type Engine = keyof typeof projects;
+export const engines = Object.keys(projects) as readonly Engine[];
 
 /**
- * Writes the new folder `target`: a project that trains on the repository's tasks with TRL, and the recipe of the image that
+ * Writes the new folder `target`: a project that trains on the repository's tasks with the engine, and the recipe of the image that
  * serves them. The image holds the tasks' trees and no history. Gives the number of tasks.
  */
-export async function writeTrlProject(
+export async function writeProject(
+  engine: Engine,
   repository: Repository,
   settings: Settings,
   model: string,
@@ -28,7 +34,7 @@ export async function writeTrlProject(
   const { tasks } = built;
   if (tasks.length === 0) throw badInput('There is no task to train on.', 'Build some with `whetstone tasks build`.');
   await writeFolder(target, async (draft) => {
-    for (const [name, text] of Object.entries(trlProject(tasks, toolSchemas, settings, model))) {
+    for (const [name, text] of Object.entries(projects[engine](tasks, toolSchemas, settings, model))) {
       await writeText(draft, name, text);
     }
     const folder = await mkdtemp(path.join(tmpdir(), 'whetstone-cluster-'));
