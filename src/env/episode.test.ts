@@ -25,6 +25,17 @@ async function observe(episode: Episode, name: string, args: Record<string, unkn
 }
 
 describe('an episode', () => {
+  it('asks once for a look at the work before it is handed in, where that is wished', async () => {
+    const episode = await play(undefined, FILES, { ...limits, selfCheck: true });
+    await observe(episode, 'edit', { path: 'src/clamp.js', old: 'return high', new: 'return low' });
+    const first = await episode.step(turn(['submit', {}]));
+    expect(first.stopReason).toBeNull();
+    expect(first.observations[0].content).toMatch(/^Not submitted yet\. You changed src\/clamp\.js\. /);
+    const second = await episode.step(turn(['submit', {}]));
+    expect(second).toMatchObject({ stopReason: 'submitted', observations: [{ content: 'Submitted.' }] });
+    expect(episode.statistics().toolCalls.submit).toBe(2);
+  });
+
   it('opens, edits, tests and submits with short regular observations', async () => {
     const episode = await play(async (root) => {
       const fixed = (await readFile(path.join(root, 'src/clamp.js'), 'utf8')).includes('return low');

@@ -7,7 +7,7 @@ import type { Environment } from './environment.js';
 import type { Episode, EpisodeCounters, EpisodeLimits, EpisodeStep } from './episodeTypes.js';
 import { dangersOf } from './reward/dangerousCommands.js';
 import { finishObservation } from './tools/normalize.js';
-import { systemPrompt, taggedCall, taskPrompt } from './tools/prompts.js';
+import { renderSelfCheck, systemPrompt, taggedCall, taskPrompt } from './tools/prompts.js';
 import { runCommand } from './tools/runCommand.js';
 import type { ToolContext } from './tools/tool.js';
 import { findTool, renderMalformedCall, renderUnknownTool, toolSchemas } from './tools/tools.js';
@@ -41,6 +41,7 @@ class PlayedEpisode implements Episode {
   private unknownTools = 0;
   private invalidArguments = 0;
   private readonly dangerousCommands: string[] = [];
+  private wasAskedToCheck = false;
   private stopReason: StopReason | null = null;
 
   constructor(
@@ -120,6 +121,10 @@ class PlayedEpisode implements Episode {
     else {
       this.validCalls++;
       if (tool.name === runCommand.name) this.dangerousCommands.push(...dangersOf(String(call.arguments.command)));
+      if (tool.ends && this.limits.selfCheck === true && !this.wasAskedToCheck) {
+        this.wasAskedToCheck = true;
+        return renderSelfCheck((await this.workspace.changes()).map(({ path }) => path));
+      }
       if (tool.ends) this.stopReason = 'submitted';
     }
     return answer.text;

@@ -8,6 +8,8 @@ export interface EpisodeLimits {
   readonly testTimeoutMs: number;
   /** Observations are cut in the middle to this many characters. */
   readonly observationCharacters: number;
+  /** The first submission is answered with the wish to look at the work once more; the second ends the episode. */
+  readonly selfCheck?: boolean;
 }
 
 export interface EpisodeStep {

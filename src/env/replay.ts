@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message, ToolMessage } from '../trajectory/message.js';
+import { isTurn, type AssistantMessage, type Message, type ToolMessage } from '../trajectory/message.js';
 import type { Task } from '../trajectory/task.js';
 import type { StopReason } from '../trajectory/trajectory.js';
 import type { Environment } from './environment.js';
@@ -17,7 +17,7 @@ export interface RecordedTurn {
 export function recordedTurns(nodes: readonly { readonly message: Message }[]): RecordedTurn[] {
   const turns: { message: AssistantMessage; observations: string[] }[] = [];
   for (const { message } of nodes) {
-    if (message.role === 'assistant') turns.push({ message, observations: [] });
+    if (isTurn(message)) turns.push({ message, observations: [] });
     else if (message.role === 'tool') turns.at(-1)?.observations.push(message.content);
   }
   return turns;

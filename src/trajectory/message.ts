@@ -31,6 +31,8 @@ export interface AssistantMessage {
   readonly toolCalls: readonly ToolCall[];
   /** Set where the text held something meant as a call that did not parse; it says what was wrong. */
   readonly malformedCall?: string;
+  /** Set where the policy was asked something beside the play, so that no tool saw it: a summary of its progress. */
+  readonly aside?: 'summary';
   readonly raw: string;
 }
 /** An observation: what a tool answered. */
@@ -41,3 +43,7 @@ export interface ToolMessage {
   readonly content: string;
 }
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
+
+/** Whether a message is a turn of the play: what the tools answer. */
+export const isTurn = (message: Message): message is AssistantMessage =>
+  message.role === 'assistant' && message.aside === undefined;

@@ -3,10 +3,10 @@ import type { Message } from './message.js';
 import type { TaskSplit } from './task.js';
 
 /**
- * Why the policy was shown its history anew: the chat template would rewrite it, or older observations were left out for
- * want of room.
+ * Why the policy was shown its history anew: the chat template would rewrite it, older observations were left out for want
+ * of room, or it was asked for a summary (and then goes on from that alone).
  */
-export type BranchReason = 'template' | 'window';
+export type BranchReason = 'template' | 'window' | 'summary';
 
 /**
  * A message node of the trajectory tree. Along a path from the root, the nodes' tokens laid end to end are exactly the

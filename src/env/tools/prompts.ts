@@ -17,3 +17,12 @@ export function systemPrompt(tools: readonly ToolSchema[], callExample: string =
 export function taskPrompt(task: Task): string {
   return task.problem_statement;
 }
+
+const shownFiles = 10;
+
+/** The answer to a first submission where the policy is to check its work. */
+export function renderSelfCheck(changed: readonly string[]): string {
+  const more = changed.length > shownFiles ? `, (+${changed.length - shownFiles} more)` : '';
+  const files = changed.length === 0 ? 'nothing' : `${changed.slice(0, shownFiles).join(', ')}${more}`;
+  return `Not submitted yet. You changed ${files}. Do the failing tests pass now, and is nothing else changed? Call submit again to hand in your work, or go on.`;
+}

@@ -1,3 +1,4 @@
+import { isTurn } from '../../trajectory/message.js';
 import type { LearnedTokens, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import type { FileChange, SteppedTurn } from '../replay/steppedReplay.js';
 import { pathOfNodes, turnsOf, type Turn } from '../trajectory/turns.js';
@@ -15,7 +16,7 @@ export class RecordedTurns {
     private readonly learned: LearnedTokens | null,
   ) {
     this.turns = turnsOf(trajectory);
-    this.nodes = pathOfNodes(trajectory).filter(({ message }) => message.role === 'assistant');
+    this.nodes = pathOfNodes(trajectory).filter(({ message }) => isTurn(message));
     let next = 0;
     this.firstToken = new Map(
       trajectory.nodes.map((node) => {

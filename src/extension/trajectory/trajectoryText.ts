@@ -1,4 +1,5 @@
 import type { TextCodec } from '../../trainer/text/textCodec.js';
+import { isTurn } from '../../trajectory/message.js';
 import { messageText } from '../../trajectory/messageText.js';
 import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import { pathOfNodes, turnLabel } from './turns.js';
@@ -54,7 +55,7 @@ export function layOut(trajectory: Trajectory, codec: Decoder): TrajectoryText {
   const hasTokens = trajectory.nodes.some(({ tokenIds }) => tokenIds.length > 0);
   let turn = 0;
   for (const node of pathOfNodes(trajectory)) {
-    if (node.message.role === 'assistant') turn += 1;
+    if (isTurn(node.message)) turn += 1;
     const headerLine = document.lines;
     document.line(headerOf(node, turn));
     // An imported record may hold messages without their tokens.
@@ -155,6 +156,7 @@ function titleOf({ taskId, sample, kind, step, grade, infrastructureError }: Tra
 function headerOf({ message }: TrajectoryNode, turn: number): string {
   switch (message.role) {
     case 'assistant':
+      if (!isTurn(message)) return `── ${t('agent')} · ${t('summary of its progress')} ──`;
       return `── ${t('turn {0}', turn)} · ${t('agent')} · ${turnLabel(message).action} ──`;
     case 'tool':
       return `── ${t('turn {0}', turn)} · ${t('observation')} · ${message.name} ──`;

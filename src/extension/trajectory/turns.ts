@@ -1,4 +1,4 @@
-import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js';
+import { isTurn, type AssistantMessage, type ToolMessage } from '../../trajectory/message.js';
 import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import { t } from '../translate.js';
 
@@ -29,7 +29,7 @@ export function pathOfNodes(trajectory: Trajectory): readonly TrajectoryNode[] {
 export function turnsOf(trajectory: Trajectory): readonly Turn[] {
   const turns: { number: number; message: AssistantMessage; observations: ToolMessage[] }[] = [];
   for (const { message } of pathOfNodes(trajectory)) {
-    if (message.role === 'assistant') turns.push({ number: turns.length + 1, message, observations: [] });
+    if (isTurn(message)) turns.push({ number: turns.length + 1, message, observations: [] });
     else if (message.role === 'tool') turns.at(-1)?.observations.push(message);
   }
   return turns;

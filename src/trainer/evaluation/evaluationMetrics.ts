@@ -1,4 +1,5 @@
 import { failureOf } from '../../env/tools/failure.js';
+import { isTurn } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { passAtK } from '../algorithm/passAtK.js';
@@ -95,7 +96,7 @@ const rate = (name: string, of: number, all: number): Record<string, number> => 
 function recoveriesOf({ nodes }: Trajectory): boolean[] {
   const turns: boolean[] = [];
   for (const { message } of nodes) {
-    if (message.role === 'assistant') turns.push(true);
+    if (isTurn(message)) turns.push(true);
     const isFailure = message.role === 'tool' && message.name !== 'run_tests' && failureOf(message) !== null;
     if (isFailure && turns.length > 0) turns[turns.length - 1] = false;
   }

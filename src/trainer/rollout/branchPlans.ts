@@ -1,6 +1,7 @@
 import { badInput } from '../../trajectory/errors.js';
+import { isTurn } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
-import type { Trajectory } from '../../trajectory/trajectory.js';
+import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import type { EpisodePlan, EpisodePrefix } from './episodePlan.js';
 import { deriveSeed } from './seeds.js';
 
@@ -42,15 +43,18 @@ export function branchPlans(
 
 /** The nodes up to the last answer to a turn, or to the end of the prompt. */
 function prefixOf({ id, nodes }: Trajectory, turn: number, policy: string): EpisodePrefix {
-  const starts = nodes.flatMap(({ message }, index) => (message.role === 'assistant' ? [index] : []));
+  const starts = nodes.flatMap(({ message }, index) => (isTurn(message) ? [index] : []));
   if (turn >= starts.length) {
     throw badInput(
       `${id} has ${starts.length} turns, so nothing can leave it behind turn ${turn}.`,
       starts.length === 0 ? 'Choose another trajectory.' : `Give a turn from 0 to ${starts.length - 1}.`,
     );
   }
-  // What was shown anew before the next turn is shown anew to the branch as well.
+  // What was shown or summed up anew before the next turn is so for the branch as well.
   let end = starts[turn]!;
-  while (end > 0 && nodes[end - 1]!.branch !== undefined) end--;
+  while (end > 0 && isRetold(nodes[end - 1]!)) end--;
   return { origin: { trajectoryId: id, turn, nodes: end, policy }, nodes: nodes.slice(0, end) };
 }
+
+const isRetold = ({ message, branch }: TrajectoryNode) =>
+  branch !== undefined || (message.role === 'assistant' && message.aside !== undefined);

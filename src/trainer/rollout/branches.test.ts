@@ -7,6 +7,7 @@ import type { EpisodeStep } from '../../env/episodeTypes.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { fixtureCodec } from '../text/fixtureCodecs.testing.js';
+import type { GenerationRequest, Generator } from '../model/policy.js';
 import { loadPolicy } from '../loadPolicy.js';
 import { parseSettings } from '../run/settings.js';
 import { writeTinyPolicy } from '../tinyPolicy.testing.js';
@@ -23,6 +24,8 @@ const options: SamplingOptions = {
   topK: 0,
   minP: 0,
   stopStrings: [],
+  contextThreshold: 'share',
+  contextSummary: false,
   contextShare: 0.05,
   keptObservations: 0,
   commandSlots: 4,
@@ -50,13 +53,30 @@ const steady = (text = 'a long output '.repeat(8)) =>
     return Promise.resolve({ observations, stopReason: call?.name === 'submit' ? 'submitted' : null });
   });
 
+/** Says notes where it is asked for a summary, and its turns else; all requests are kept. */
+function summingUp({ player }: ReturnType<typeof scriptedPlayer>) {
+  const requests: GenerationRequest[] = [];
+  const notes = codec.encodeTurn('The sign is wrong.');
+  const known = new Float32Array(notes.length).fill(-0.5);
+  const generator: Generator = {
+    ...player.generator,
+    generate(request) {
+      requests.push(request);
+      return codec.decode(request.tokenIds).includes('context is almost full')
+        ? Promise.resolve({ tokenIds: notes, logprobs: known, entropies: known, finishReason: 'stop' })
+        : player.generator.generate(request);
+    },
+  };
+  return { player: { ...player, generator }, requests };
+}
+
 async function play(
   plan: EpisodePlan,
   names: readonly string[],
   more: Partial<SamplingOptions> = {},
   arena = steady(),
 ) {
-  const { player, requests } = scriptedPlayer(codec, names.map(turnOf));
+  const { player, requests } = summingUp(scriptedPlayer(codec, names.map(turnOf)));
   const trajectory = await playEpisode(
     player,
     arena.arena,
@@ -166,16 +186,18 @@ describe('a branch', () => {
         fc.array(tools, { maxLength: 4 }),
         fc.array(branchAt, { maxLength: 5 }),
         fc.constantFrom(0, 1, 2),
-        async (names, branches, keptObservations) => {
+        fc.boolean(),
+        async (names, branches, keptObservations, contextSummary) => {
+          const more = { keptObservations, contextSummary };
           const known: { trajectory: Trajectory; requests: { tokenIds: Int32Array }[] }[] = [
-            await play(first, [...names, 'submit'], { keptObservations }),
+            await play(first, [...names, 'submit'], more),
           ];
-          for (const { of, turn, names: more } of branches) {
+          for (const { of, turn, names: next } of branches) {
             const parent = known[of % known.length]!.trajectory;
             const turns = parent.statistics.turns;
             const takenIds = new Set(known.map(({ trajectory }) => trajectory.id));
             const [plan] = branchPlans(parent, task, turn % turns, 1, 'x', { ...numbers, takenIds });
-            known.push(await play(plan!, [...more, 'submit'], { keptObservations }));
+            known.push(await play(plan!, [...next, 'submit'], more));
           }
           const byId = new Map(known.map(({ trajectory }) => [trajectory.id, trajectory]));
           for (const { trajectory, requests } of known) {
@@ -204,7 +226,7 @@ describe('a branch', () => {
           }
         },
       ),
-      { numRuns: 30 },
+      { numRuns: 20 },
     );
   });
 });

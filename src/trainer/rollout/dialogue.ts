@@ -1,12 +1,13 @@
-import type {
-  AssistantMessage,
-  Message,
-  SystemMessage,
-  ToolMessage,
-  ToolSchema,
-  UserMessage,
+import {
+  isTurn,
+  type AssistantMessage,
+  type Message,
+  type SystemMessage,
+  type ToolMessage,
+  type ToolSchema,
+  type UserMessage,
 } from '../../trajectory/message.js';
-import { leaveOutObservations } from './contextWindow.js';
+import { leaveOutObservations, restarted } from './contextWindow.js';
 import type { EpisodePlan, SamplingOptions } from './episodePlan.js';
 import { NodePath } from './nodes.js';
 
@@ -23,10 +24,15 @@ export interface Opening {
 /** Where a dialogue begins: what is recorded already, and the conversation as the policy sees it. */
 export interface Beginning {
   readonly path: NodePath;
+  /** The messages before the first turn. */
+  readonly prompt: readonly Message[];
   readonly messages: Message[];
   /** Turns that are behind it. */
   readonly turns: number;
 }
+
+/** What a policy goes on from: its summary, its thinking aside. */
+export const notesOf = ({ content, raw }: AssistantMessage) => content || raw.trim();
 
 /**
  * The prompt, or what the episode is a branch of up to there.
@@ -39,17 +45,21 @@ export function beginningOf(
   if (plan.prefix === undefined) {
     const path = new NodePath();
     for (const { message, tokenIds } of promptNodes()) path.addGiven(message, tokenIds);
-    return { path, messages: [...prompt], turns: 0 };
+    return { path, prompt, messages: [...prompt], turns: 0 };
   }
   const { nodes } = plan.prefix;
+  const firstTurn = nodes.findIndex(({ message }) => isTurn(message));
+  const opened = nodes.slice(0, firstTurn < 0 ? undefined : firstTurn).map(({ message }) => message);
   let messages: Message[] = [];
   for (const { message, branch } of nodes) {
-    // The node of a new branch tells the history anew; as messages only the window changed it.
+    // The node of a new branch tells the history anew; as messages only the window and a summary change it.
     if (branch === 'window') messages = leaveOutObservations(messages, options.keptObservations) ?? messages;
+    else if (message.role === 'assistant' && message.aside === 'summary')
+      messages = restarted(opened, notesOf(message));
     else if (branch === undefined) messages.push(message);
   }
-  const turns = nodes.filter(({ message }) => message.role === 'assistant').length;
-  return { path: NodePath.behind(nodes), messages, turns };
+  const turns = nodes.filter(({ message }) => isTurn(message)).length;
+  return { path: NodePath.behind(nodes), prompt: opened, messages, turns };
 }
 
 /** Messages of who plays without token ids. */

@@ -10,12 +10,21 @@ import type { Arena, SamplingOptions } from './arena.js';
 /** How rollouts are sampled; evaluations are greedy where each task is played once, else sampled as rollouts are. */
 export function samplingOptions(settings: Settings, kind: 'rollout' | 'evaluation'): SamplingOptions {
   const greedy = kind === 'evaluation' && settings.evaluationSamples === 1;
-  const { topP, topK, minP, stopStrings, contextShare, keptObservations, maxTokensPerTurn, episodeSeconds } = settings;
+  const { topP, topK, minP, stopStrings, maxTokensPerTurn, episodeSeconds } = settings;
+  const { contextThreshold, contextShare, keptObservations, contextSummary } = settings;
   const ownSlots = settings.commandConcurrency === 0 ? 2 * availableParallelism() : settings.commandConcurrency;
   // Workers have as many sessions as they run commands well at once: only those bound what goes on there.
   const commandSlots = settings.workers.length > 0 ? settings.concurrency : ownSlots;
-  const cuts = { topP, topK, minP, stopStrings, contextShare, keptObservations };
-  return { temperature: greedy ? 0 : settings.temperature, ...cuts, commandSlots, maxTokensPerTurn, episodeSeconds };
+  const cuts = { topP, topK, minP, stopStrings };
+  const context = { contextThreshold, contextShare, keptObservations, contextSummary };
+  return {
+    temperature: greedy ? 0 : settings.temperature,
+    ...cuts,
+    ...context,
+    commandSlots,
+    maxTokensPerTurn,
+    episodeSeconds,
+  };
 }
 
 /**

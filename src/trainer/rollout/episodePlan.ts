@@ -9,9 +9,13 @@ export interface SamplingOptions {
   readonly minP: number;
   /** Text that ends a turn, beside what the policy's tool format asks for. */
   readonly stopStrings: readonly string[];
-  /** Share of the context from which on older observations are left out, all but the last `keptObservations`; 0 keeps all. */
+  /** When the context counts as full: from a share of it on, or where one more turn as long as the longest might not fit. */
+  readonly contextThreshold: 'share' | 'dynamic';
   readonly contextShare: number;
+  /** Where it is full, older observations are left out, all but so many; 0 keeps all. */
   readonly keptObservations: number;
+  /** Where it is full (still), the policy sums up its progress and goes on from that alone. */
+  readonly contextSummary: boolean;
   /** Commands of episodes that run side by side; the others wait, and sampling goes on meanwhile. */
   readonly commandSlots: number;
   readonly maxTokensPerTurn: number;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { recordedTurns } from '../../env/replay.js';
 import type { EpisodeStep } from '../../env/episodeTypes.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
@@ -17,6 +18,8 @@ const options: SamplingOptions = {
   topK: 0,
   minP: 0,
   stopStrings: [],
+  contextThreshold: 'share',
+  contextSummary: false,
   contextShare: 0.05,
   keptObservations: 0,
   commandSlots: 4,
@@ -26,20 +29,22 @@ const options: SamplingOptions = {
 const task = { instance_id: 'task', whetstone: { split: 'train' } } as Task;
 const plan: EpisodePlan = { id: 'step-000001/task/0', kind: 'rollout', step: 1, task, sample: 0, seed: 7 };
 
-async function play(codec: TextCodec, names: readonly string[], more: Partial<SamplingOptions> = {}) {
+async function play(codec: TextCodec, names: readonly (string | Int32Array)[], more: Partial<SamplingOptions> = {}) {
   const turns = names.map((name) =>
-    codec.encodeMessage({
-      role: 'assistant',
-      content: '',
-      toolCalls: [{ id: 'call-0', name, arguments: {} }],
-      raw: '',
-    }),
+    typeof name !== 'string'
+      ? name
+      : codec.encodeMessage({
+          role: 'assistant',
+          content: '',
+          toolCalls: [{ id: 'call-0', name, arguments: {} }],
+          raw: '',
+        }),
   );
   const { player, requests } = scriptedPlayer(codec, turns);
   const { arena } = scriptedArena((message, turn): Promise<EpisodeStep> => {
     const [call] = message.toolCalls;
     const observations = [answer('call-0', `${call?.name} ${turn}: ${'a long output '.repeat(20)}`)];
-    return Promise.resolve({ observations, stopReason: turn === names.length ? 'submitted' : null });
+    return Promise.resolve({ observations, stopReason: call?.name === 'submit' ? 'submitted' : null });
   });
   const trajectory = await playEpisode(player, arena, plan, { ...options, ...more }, new AbortController().signal);
   return { trajectory, requests, turns };
@@ -94,6 +99,35 @@ describe('a new branch starts', () => {
     expect(played.trajectory.statistics.totalTokens).toBe(
       played.trajectory.nodes.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
     );
+  });
+
+  test('where the policy sums up its progress, and goes on from that alone', async () => {
+    for (const model of ['embedded', 'qwen3', 'llama3', 'mistral'] as const) {
+      const codec = fixtureCodec(model);
+      const notes = codec.encodeTurn('The sign in a.js is wrong.');
+      const played = await play(codec, ['open', notes, 'edit', notes, 'submit'], {
+        contextSummary: true,
+        contextShare: 0.001,
+      });
+      expectExact(played);
+      const { trajectory, requests } = played;
+      const shown = requests.map(({ tokenIds }) => codec.decode(tokenIds));
+      expect(shown.map((text) => text.includes('The context is almost full'))).toEqual([
+        false,
+        true,
+        false,
+        true,
+        false,
+      ]);
+      expect(shown[2]).toContain('Your notes on what you did so far:\nThe sign in a.js is wrong.');
+      expect(shown[2]).not.toContain('a long output');
+      expect(shown[3]).toContain('edit 2: a long output');
+      // It was sampled, so it is learned from; no tool saw it, so it is no turn.
+      const asides = trajectory.nodes.filter(({ message }) => message.role === 'assistant' && message.aside);
+      expect(asides.map(({ tokenIds }) => [...tokenIds])).toEqual([[...notes], [...notes]]);
+      expect(trajectory.statistics.turns).toBe(3);
+      expect(recordedTurns(trajectory.nodes)).toHaveLength(3);
+    }
   });
 
   test('and nowhere else', async () => {

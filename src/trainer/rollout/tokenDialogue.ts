@@ -2,8 +2,8 @@ import type { AssistantMessage, Message, ToolMessage } from '../../trajectory/me
 import type { BranchReason } from '../../trajectory/trajectory.js';
 import type { GenerationResult } from '../model/policy.js';
 import type { Player } from './arena.js';
-import { leaveOutObservations } from './contextWindow.js';
-import { beginningOf, type Dialogue, type Opening } from './dialogue.js';
+import { askedForSummary, contextLimit, leaveOutObservations, restarted } from './contextWindow.js';
+import { beginningOf, notesOf, type Dialogue, type Opening } from './dialogue.js';
 import { type NodePath, observationNodes } from './nodes.js';
 import { deriveSeed } from './seeds.js';
 
@@ -14,6 +14,7 @@ import { deriveSeed } from './seeds.js';
  */
 export class TokenDialogue implements Dialogue {
   readonly path: NodePath;
+  private readonly prompt: readonly Message[];
   /** The conversation as the policy sees it at present. */
   private messages: Message[];
   private turn: number;
@@ -24,32 +25,19 @@ export class TokenDialogue implements Dialogue {
     private readonly opening: Opening,
   ) {
     const beginning = beginningOf(opening, () => player.codec.promptNodes(opening.prompt, opening.tools));
-    ({ path: this.path, messages: this.messages, turns: this.turn } = beginning);
+    ({ path: this.path, prompt: this.prompt, messages: this.messages, turns: this.turn } = beginning);
   }
 
   async next(signal: AbortSignal): Promise<AssistantMessage | null> {
     const { path, opening } = this;
     const { generator, codec } = this.player;
-    const { plan, options, tools } = opening;
     this.branchWhereRewritten();
-    this.makeRoom();
+    this.leaveOutOldest();
+    await this.restartFromSummary(signal);
     const room = generator.maxContext - path.tokens;
     if (room <= 0) return null;
-    const { temperature, topP, topK, minP } = options;
-    const result = await generator.generate({
-      tokenIds: path.tokenIds(),
-      sessionId: plan.id,
-      maxNewTokens: Math.min(options.maxTokensPerTurn, room),
-      stopTokenIds: codec.stopTokenIds,
-      ...this.stopStrings(),
-      temperature,
-      topP,
-      topK,
-      minP,
-      seed: deriveSeed(plan.seed, this.turn++),
-      signal,
-    });
-    const message = codec.parseTurn(result.tokenIds, tools);
+    const result = await this.sample(room, deriveSeed(opening.plan.seed, this.turn++), signal);
+    const message = codec.parseTurn(result.tokenIds, opening.tools);
     path.addSampled(message, result);
     this.messages.push(message);
     this.sampled = { result, message };
@@ -70,19 +58,66 @@ export class TokenDialogue implements Dialogue {
     this.player.generator.release(this.opening.plan.id);
   }
 
+  private sample(room: number, seed: number, signal: AbortSignal): Promise<GenerationResult> {
+    const { plan, options } = this.opening;
+    const { generator, codec } = this.player;
+    const { temperature, topP, topK, minP, maxTokensPerTurn } = options;
+    return generator.generate({
+      tokenIds: this.path.tokenIds(),
+      sessionId: plan.id,
+      maxNewTokens: Math.min(maxTokensPerTurn, room),
+      stopTokenIds: codec.stopTokenIds,
+      ...this.stopStrings(),
+      temperature,
+      topP,
+      topK,
+      minP,
+      seed,
+      signal,
+    });
+  }
+
   private branchWhereRewritten(): void {
     if (this.turn === 0) return;
     const kept = this.player.codec.keepsHistory(this.messages, this.opening.tools, this.path.tokenIds());
     if (kept === false) this.startBranch('template');
   }
 
-  private makeRoom(): void {
-    const { contextShare, keptObservations } = this.opening.options;
-    if (keptObservations === 0 || this.path.tokens <= contextShare * this.player.generator.maxContext) return;
+  private isFull(): boolean {
+    const { maxContext } = this.player.generator;
+    return this.path.tokens > contextLimit(this.path.nodes, maxContext, this.opening.options);
+  }
+
+  private leaveOutOldest(): void {
+    const { keptObservations } = this.opening.options;
+    if (keptObservations === 0 || !this.isFull()) return;
     const shorter = leaveOutObservations(this.messages, keptObservations);
     if (shorter === null) return;
     this.messages = shorter;
     this.startBranch('window');
+  }
+
+  /**
+   * Where the context is full, asks for a summary of the progress: sampled like a turn, which no tool sees. What comes then
+   * begins with the prompt and that summary.
+   */
+  private async restartFromSummary(signal: AbortSignal): Promise<void> {
+    const { plan, options } = this.opening;
+    if (!options.contextSummary || !this.isFull()) return;
+    const asked = askedForSummary(this.messages);
+    if (asked === null) return;
+    const { generator, codec } = this.player;
+    this.messages = asked;
+    this.startBranch('summary');
+    const room = generator.maxContext - this.path.tokens;
+    // Nothing can be asked any more: the turn finds no room either.
+    if (room <= 0) return;
+    const result = await this.sample(room, deriveSeed(plan.seed, 'summary', this.turn), signal);
+    const { raw, content } = codec.parseTurn(result.tokenIds);
+    const message: AssistantMessage = { role: 'assistant', content, toolCalls: [], aside: 'summary', raw };
+    this.path.addSampled(message, result);
+    this.messages = restarted(this.prompt, notesOf(message));
+    this.startBranch('summary');
   }
 
   /** The template's own rendering of the conversation goes on in place of what is stored. */

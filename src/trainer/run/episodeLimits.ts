@@ -11,5 +11,6 @@ export function episodeLimits(settings: Settings): EpisodeLimits {
     commandTimeoutMs: Math.min(commandSeconds, settings.episodeSeconds) * 1000,
     testTimeoutMs: settings.testSeconds * 1000,
     observationCharacters,
+    selfCheck: settings.selfCheck,
   };
 }

@@ -77,7 +77,25 @@ export const settingsSchema = z.strictObject({
     .positive()
     .max(1)
     .default(0.75)
-    .describe('Share of the context from which on older observations are left out.'),
+    .describe('Share of the context from which on it counts as full.'),
+  contextThreshold: z
+    .enum(['share', 'dynamic'])
+    .default('share')
+    .describe(
+      'When the context counts as full: from `contextShare` of it on, or (`dynamic`) where one more turn as long as the longest so far might not fit.',
+    ),
+  contextSummary: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Where the context fills, and fewer observations do not help, the policy writes a summary of its progress and goes on from it alone.',
+    ),
+  selfCheck: z
+    .boolean()
+    .default(false)
+    .describe(
+      'The first submission of an episode is answered with the wish to check the work; the second one ends it.',
+    ),
   maxTurns: z.int().positive().default(10).describe('Turns of the policy in one episode.'),
   maxTokensPerTurn: z.int().positive().default(200).describe('Sampled tokens in one turn.'),
   episodeSeconds: z

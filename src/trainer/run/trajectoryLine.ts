@@ -18,6 +18,7 @@ const messageSchema: z.ZodType<Message> = z.discriminatedUnion('role', [
     thinking: z.string().optional(),
     toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.record(z.string(), z.unknown()) })),
     malformedCall: z.string().optional(),
+    aside: z.literal('summary').optional(),
     raw: z.string(),
   }),
   z.object({ role: z.literal('tool'), toolCallId: z.string(), name: z.string(), content: z.string() }),
@@ -89,7 +90,7 @@ export const trajectoryLineSchema = z
       z.object({
         parent: count.nullable(),
         message: messageSchema,
-        branch: z.enum(['template', 'window']).optional(),
+        branch: z.enum(['template', 'window', 'summary']).optional(),
         tokens: count,
       }),
     ),

@@ -12,6 +12,8 @@ const options: SamplingOptions = {
   topK: 0,
   minP: 0,
   stopStrings: [],
+  contextThreshold: 'share',
+  contextSummary: false,
   contextShare: 0.75,
   keptObservations: 0,
   commandSlots: 1,

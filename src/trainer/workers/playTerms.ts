@@ -12,7 +12,7 @@ const seconds = z.number().positive().max(longestSeconds);
 
 /** Settings of a run that decide what happens in an episode and what it is worth. */
 const termsSettings = settingsSchema
-  .pick({ maxTurns: true, reward: true })
+  .pick({ maxTurns: true, selfCheck: true, reward: true })
   .extend({ episodeSeconds: seconds, testSeconds: seconds });
 
 /** How a trainer wants an episode played that a worker plays for it; beside OpenEnv's fields in a reset. */
@@ -26,12 +26,12 @@ export const playTermsSchema = z.strictObject({
 export type PlayTerms = z.infer<typeof playTermsSchema>;
 
 export function playTerms(settings: Settings, callExample: string | undefined, task: Task): PlayTerms {
-  const { maxTurns, reward } = settings;
+  const { maxTurns, selfCheck, reward } = settings;
   const [episodeSeconds, testSeconds] = [settings.episodeSeconds, settings.testSeconds].map((most) =>
     Math.min(most, longestSeconds),
   );
   return {
-    settings: { maxTurns, reward, episodeSeconds, testSeconds },
+    settings: { maxTurns, selfCheck, reward, episodeSeconds, testSeconds },
     callExample: callExample ?? null,
     task: taskDigest(task),
   };
