@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addBranchCommand } from './commands/branch.js';
 import { addClusterCommand } from './commands/cluster.js';
+import { addDemonstrateCommand } from './commands/demonstrate.js';
 import { addDevicesCommand } from './commands/devices.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEvaluateCommand } from './commands/evaluate.js';
@@ -34,6 +35,7 @@ for (const add of [
   addSimilarityCommand,
   addRunsCommand,
   addReplayCommand,
+  addDemonstrateCommand,
   addBranchCommand,
   addMaskCommand,
   addDoctorCommand,

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { OpenReplay, type RecordedTurn } from '../../env/replay.js';
@@ -8,7 +7,7 @@ import { applyUnifiedDiff } from '../../env/reward/unifiedPatch.js';
 import { listFiles } from '../../env/testing/listFiles.js';
 import { readTextFile, resolveInTree } from '../../env/tools/treeFiles.js';
 import type { FileChange } from '../../env/workspace/workspace.js';
-import { describeError } from '../output.js';
+import { answerRequests } from '../requestLines.js';
 import type { Task } from '../../trajectory/task.js';
 
 const requestSchema = z.discriminatedUnion('method', [
@@ -43,27 +42,9 @@ export async function serveReplay(
   const replay = await OpenReplay.start(environment, task, recorded, limits);
   try {
     const server = new ReplayServer(replay, environment, task, recorded.length);
-    const ended = new AbortController();
-    input.once('end', () => ended.abort());
-    const either = AbortSignal.any([signal, ended.signal]);
-    const lines = createInterface({ input, crlfDelay: Infinity, signal: either });
-    for await (const line of lines) {
-      if (line.trim() !== '') answer(await answerTo(line, (request) => server.handle(request, either)));
-      if (either.aborted) break;
-    }
+    await answerRequests(input, requestSchema, answer, (request, either) => server.handle(request, either), signal);
   } finally {
     await replay.episode.dispose();
-  }
-}
-
-async function answerTo(line: string, handle: (request: Request) => Promise<object>): Promise<object> {
-  let id = 0;
-  try {
-    const request = requestSchema.parse(JSON.parse(line));
-    id = request.id;
-    return { id, ...(await handle(request)) };
-  } catch (error) {
-    return { id, error: describeError(error).line };
   }
 }
 
