@@ -8,6 +8,7 @@ import { recordedGroups } from './data/recordedGroups.js';
 import { chooseReplay } from './data/replay.js';
 import { isEndOfStage, stageOfStep } from './data/stages.js';
 import { planStep } from './data/stepPlan.js';
+import { readDemonstrations } from './demonstrations/demonstrationsRun.js';
 import { Doctor } from './doctor/doctor.js';
 import { evaluate, evaluationTasks } from './evaluate.js';
 import { imitationStep } from './imitationStep.js';
@@ -35,6 +36,7 @@ import { settledTasks } from './settledTasks.js';
 import { workerArena, type Workers } from './workers/workerArena.js';
 import { takeOver } from './takeOver.js';
 import { playDemonstrations } from './warmStart/demonstrations.js';
+import { personScripts, type PersonScript } from './warmStart/personScripts.js';
 import { failures, successes, warmStart } from './warmStart/warmStart.js';
 
 export type TrainingEnvironment = Awaited<ReturnType<typeof openEnvironment>>;
@@ -169,20 +171,22 @@ export class TrainingRun {
     this.writer.event({ type: 'evaluation', ...evaluation });
   }
 
-  /** Learns from an expert's episodes of the train tasks; a run that is killed meanwhile goes on from the last checkpoint. */
+  /** Learns from an expert's episodes of the train tasks, and from people's; a run that is killed meanwhile goes on from the last checkpoint. */
   private async warmStartOnce(): Promise<void> {
     const { settings, policy } = this;
     const isOver = this.saved !== null && this.saved.state.warmStartUpdates === undefined;
     if (settings.warmStartEpochs === 0 || isOver) return;
     this.stage('warm-start');
     const tasks = [...this.trainTasks().values()];
+    const people = await this.personScripts(tasks);
     const demonstrations = await playDemonstrations(
       this.ownArena,
       policy.codec,
       tasks,
+      people,
       policy.generator.maxContext,
       samplingOptions({ ...settings, workers: [] }, 'rollout'),
-      this.schedule('warm-start', "The expert's episodes", tasks.length),
+      this.schedule('warm-start', "The expert's episodes", tasks.length + people.length),
       (id) => this.reader.findTrajectory(id),
     );
     const updates = warmStart(
@@ -203,6 +207,16 @@ export class TrainingRun {
     await this.save();
     // Training goes on as a resumed one would.
     await this.restore();
+  }
+
+  /** What people demonstrated in these tasks; once an update is made, only what the run has recorded by then. */
+  private async personScripts(tasks: readonly Task[]): Promise<readonly PersonScript[]> {
+    const ids = new Set(tasks.map(({ instance_id }) => instance_id));
+    const demonstrations = await readDemonstrations(this.environment.stateFolder, ids);
+    const scripts = personScripts(demonstrations, tasks, this.policy.codec);
+    if (this.saved?.state.warmStartUpdates === undefined) return scripts;
+    const recorded = new Set((await this.reader.headers()).map(({ id }) => id));
+    return scripts.filter(({ plan }) => recorded.has(plan.id));
   }
 
   /** The starting policy's own failures on the train tasks. All of them are recorded before the first update. */

@@ -9,16 +9,18 @@ import { playGroups, type Schedule } from '../rollout/playGroups.js';
 import type { TextCodec } from '../text/textCodec.js';
 import { parseAssistantText } from '../text/toolCalls.js';
 import { expertTurns } from './expertTurns.js';
+import { learnedFromPerson, type PersonScript } from './personScripts.js';
 
 /**
- * Plays the expert's episodes of the tasks in their real trees: what the tools answer is what a policy would have met.
- * Tasks whose oracle the expert cannot say in a short edit are left out.
+ * Plays the expert's episodes of the tasks in their real trees, and those of people again: what the tools answer is what a
+ * policy would have met. Tasks whose oracle the expert cannot say in a short edit are left out.
  * @param recorded demonstrations that were played before the run was interrupted
  */
 export async function playDemonstrations(
   arena: Arena,
   codec: TextCodec,
   tasks: readonly Task[],
+  people: readonly PersonScript[],
   maxContext: number,
   options: SamplingOptions,
   schedule: Schedule,
@@ -37,8 +39,12 @@ export async function playDemonstrations(
     );
     known.push(task);
   }
+  for (const { plan, turns } of people) scripts.set(plan.id, turns);
   const player = { generator: scriptedGenerator(scripts, maxContext), codec, policyStep: 0 };
-  return playGroups(player, arena, demonstrationPlans(known), options, schedule, recorded);
+  const plans = [...demonstrationPlans(known), ...people.map(({ plan }) => plan)];
+  const played = await playGroups(player, arena, plans, options, schedule, recorded);
+  const given = new Map(people.map((script) => [script.plan.id, script.given]));
+  return played.map((trajectory) => learnedFromPerson(trajectory, given.get(trajectory.id) ?? 0));
 }
 
 /** Looks at the start tree for as long as the turns take to write. */
