@@ -13,7 +13,8 @@ import type { Settings } from './run/settings.js';
 import { acquireTrainLock } from './run/trainLock.js';
 import { openWorkers } from './workers/openWorkers.js';
 import { sandboxOf } from './workers/workerArena.js';
-import { TrainingRun, type TrainingEnvironment } from './trainingRun.js';
+import type { TrainingEnvironment } from './training/trainingParts.js';
+import { TrainingRun } from './trainingRun.js';
 
 export interface TrainingOptions {
   readonly repoRoot: string;
@@ -80,7 +81,8 @@ export async function openTraining(options: TrainingOptions): Promise<Training> 
       await writeConfig(reader.paths, config);
       opened.event({ type: 'changed', changes });
     }
-    const run = new TrainingRun(environment, policy, reference, config, reader, opened, control, workers);
+    const parts = { environment, workers, policy, reference, reader, writer: opened, control };
+    const run = new TrainingRun(parts, config);
     return {
       runId,
       stateFolder: environment.stateFolder,

@@ -1,0 +1,187 @@
+import { applyPatch } from '../../env/tools/applyPatch.js';
+import type { Task } from '../../trajectory/task.js';
+import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
+import { recordedGroups } from '../data/recordedGroups.js';
+import { chooseReplay } from '../data/replay.js';
+import { stageOfStep } from '../data/stages.js';
+import { planStep } from '../data/stepPlan.js';
+import { imitationStep } from '../imitationStep.js';
+import { learnStep, type LearnedStep } from '../learnStep.js';
+import { shapedReward } from '../lessons.js';
+import { playStep, type PlayedGroup } from '../playStep.js';
+import { preferenceStep } from '../preferenceStep.js';
+import { samplingOptions } from '../rollout/environmentArena.js';
+import { playGroups } from '../rollout/playGroups.js';
+import { learningRateShare } from '../run/learnerSettings.js';
+import type { StageSettings } from '../run/routeSettings.js';
+import type { ReplayedGroup, RunConfig } from '../run/runRecord.js';
+import type { Settings } from '../run/settings.js';
+import { arenaOf, type TrainingParts } from './trainingParts.js';
+import type { TrainingRecord } from './trainingRecord.js';
+
+/** What came of a step. */
+export interface TrainedStep {
+  /** Mean reward of its rollouts; null where nothing was graded. */
+  readonly reward: number | null;
+  /** What was played for it, and what the learner found out. */
+  readonly trajectories: readonly Trajectory[];
+  readonly learned: readonly LearnedTokens[];
+}
+
+/** One step of training after the other: what it plays, what it learns from, and what the record is told of it. */
+export class TrainingStep {
+  private readonly settings: Settings;
+
+  /** @param trainTasks by id; no held-out task is among them */
+  constructor(
+    private readonly parts: TrainingParts,
+    private readonly config: RunConfig,
+    private readonly record: TrainingRecord,
+    private readonly trainTasks: ReadonlyMap<string, Task>,
+  ) {
+    this.settings = config.settings;
+  }
+
+  /** Takes step `step`, with the weights after the one before. The weights have moved when it returns, and it is recorded. */
+  async take(step: number): Promise<TrainedStep> {
+    const { reader, writer, policy } = this.parts;
+    const started = performance.now();
+    const stage = stageOfStep(this.settings, step).settings;
+    const history = await reader.steps();
+    const replayed = stage.method === 'policy-gradient' ? chooseReplay(history, step, this.settings.replay) : [];
+    const groups = await this.groupsOfStep(step, stage, replayed);
+    const played = performance.now();
+    const again = await Promise.all(replayed.map(({ trajectoryIds }) => this.recorded(trajectoryIds)));
+    const { metrics, advantages, learned } = await this.learn(step, stage, groups, again);
+    policy.generator.invalidate();
+    for (const tokens of learned) writer.learned(tokens);
+    const trajectories = isPlayed(stage) ? groups.flatMap((group) => group.trajectories) : [];
+    const tokensBefore = history.find((event) => event.step === step - 1)?.metrics.num_tokens ?? 0;
+    writer.event({
+      type: 'step',
+      step,
+      method: stage.method,
+      metrics: {
+        ...metrics,
+        num_tokens: tokensBefore + trajectories.reduce((sum, { statistics }) => sum + statistics.totalTokens, 0),
+        'timing/rollout': (played - started) / 1000,
+        'timing/learn': (performance.now() - played) / 1000,
+        step_time: (performance.now() - started) / 1000,
+      },
+      groups: groups.map((group, index) => ({ ...outcomeOf(group, this.settings), advantages: advantages[index] })),
+      ...(replayed.length > 0 && {
+        replayed: replayed.map((group, index) => ({ ...group, advantages: advantages[groups.length + index] })),
+      }),
+    });
+    return { reward: metrics.reward ?? null, trajectories, learned };
+  }
+
+  /** Plays what the step's plan says, or reads what was recorded of its tasks; tells the plan first. */
+  private async groupsOfStep(
+    step: number,
+    stage: StageSettings,
+    replayed: readonly ReplayedGroup[],
+  ): Promise<PlayedGroup[]> {
+    const { settings } = this;
+    const { policy, reader, writer } = this.parts;
+    const plan = planStep(this.config.taskIds.train, await reader.steps(), settings, step);
+    const { temperature, maxTurns } = plan;
+    const onRound = (round: number, tasks: typeof plan.tasks) =>
+      writer.event({
+        type: 'plan',
+        step,
+        round,
+        method: stage.method,
+        temperature,
+        maxTurns,
+        tasks,
+        replayed: round === 0 ? replayed : [],
+      });
+    if (!isPlayed(stage)) {
+      onRound(0, plan.tasks);
+      return this.recordedGroupsOf(
+        plan.tasks.map(({ taskId }) => taskId),
+        step,
+      );
+    }
+    const arena = arenaOf(this.parts, { ...settings, maxTurns });
+    const options = samplingOptions({ ...settings, temperature }, 'rollout');
+    const isDynamic = stage.method === 'policy-gradient';
+    return playStep(plan, this.trainTasks, settings, isDynamic, {
+      onRound,
+      play: (plans) =>
+        playGroups(
+          { generator: policy.generator, codec: policy.codec, policyStep: step - 1 },
+          arena,
+          plans,
+          options,
+          this.record.schedule('train', `Step ${step} of ${settings.steps}`, plans.length),
+          (id) => reader.findTrajectory(id),
+        ),
+    });
+  }
+
+  private learn(
+    step: number,
+    chosen: StageSettings,
+    groups: readonly PlayedGroup[],
+    replayed: readonly (readonly Trajectory[])[],
+  ): Promise<LearnedStep> {
+    const { settings, stage } = this.scheduled(step, chosen);
+    const { reference, policy } = this.parts;
+    const { learner, codec } = policy;
+    const trajectories = groups.map((group) => group.trajectories);
+    if (stage.method === 'rejection-sampling') return imitationStep(learner, trajectories, stage, settings, step);
+    if (stage.method !== 'policy-gradient') {
+      return preferenceStep(learner, reference, trajectories, stage, settings, step);
+    }
+    const ofStage = { ...settings, learningRate: stage.learningRate ?? settings.learningRate };
+    return learnStep(learner, settings.klCoefficient > 0 ? reference : null, trajectories, ofStage, step, {
+      replayed,
+      oracleTurn: (taskId) => {
+        const call = {
+          id: 'oracle',
+          name: applyPatch.name,
+          arguments: { patch: this.trainTasks.get(taskId)!.patch },
+        };
+        return codec.encodeMessage({ role: 'assistant', content: '', toolCalls: [call], raw: '' });
+      },
+    });
+  }
+
+  /** The settings and the stage with the learning rate of the step. */
+  private scheduled(step: number, stage: StageSettings): { settings: Settings; stage: StageSettings } {
+    const { optimizer, steps } = this.settings;
+    const share = learningRateShare(optimizer, steps, step);
+    const scaled = <T extends { readonly learningRate?: number }>(one: T): T =>
+      one.learningRate === undefined ? one : { ...one, learningRate: one.learningRate * share };
+    return { settings: scaled(this.settings), stage: scaled(stage) };
+  }
+
+  /** What the run has recorded of the tasks before the step. */
+  private async recordedGroupsOf(taskIds: readonly string[], step: number): Promise<PlayedGroup[]> {
+    const headers = await this.parts.reader.headers();
+    const groups = taskIds.flatMap((taskId) => recordedGroups(headers, taskId, step, 4 * this.settings.groupSize));
+    return Promise.all(
+      groups.map(async ({ taskId, trajectoryIds }) => ({ taskId, trajectories: await this.recorded(trajectoryIds) })),
+    );
+  }
+
+  private recorded(ids: readonly string[]): Promise<Trajectory[]> {
+    return Promise.all(ids.map((id) => this.parts.reader.trajectory(id)));
+  }
+}
+
+/** Whether the steps of a stage play rollouts, or learn from recorded ones. */
+const isPlayed = (stage: StageSettings) => !('recorded' in stage && stage.recorded);
+
+/** What the record of a step says of a group, beside its advantages. */
+function outcomeOf({ taskId, trajectories }: PlayedGroup, settings: Settings) {
+  return {
+    taskId,
+    trajectoryIds: trajectories.map(({ id }) => id),
+    rewards: trajectories.map((trajectory) => shapedReward(trajectory, settings)),
+    played: trajectories.filter(({ grade }) => grade !== null).length,
+    resolved: trajectories.filter(({ grade }) => grade?.resolved).length,
+  };
+}
