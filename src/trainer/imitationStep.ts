@@ -8,7 +8,8 @@ import { sampledTokens } from './algorithm/policyGradient.js';
 import { optimizerOptions, updateCounts } from './learnerCalls.js';
 import type { LearnedStep } from './learnStep.js';
 import { learnedAlong } from './learnedAlong.js';
-import type { Learner } from './model/policy.js';
+import { accumulateHindsight, noHindsight, toldOfHindsight } from './hindsightLesson.js';
+import type { Learner, SequenceScores } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
 import { trainingSequence } from './rollout/nodes.js';
 import type { RejectionStage } from './run/routeSettings.js';
@@ -18,6 +19,7 @@ import type { Settings } from './run/settings.js';
  * One step of rejection sampling: the solved rollouts of each task, the best `keep` of them, are imitated, and where the
  * stage has a negative weight the policy is pushed away from the failures of those same tasks (a task that nobody solved
  * teaches nothing). One update an epoch; none where nothing was solved, and then the weights stay bit for bit.
+ * @param hindsight what is imitated beside them
  */
 export async function imitationStep(
   learner: Learner,
@@ -25,6 +27,7 @@ export async function imitationStep(
   stage: RejectionStage,
   settings: Settings,
   step: number,
+  hindsight = noHindsight,
 ): Promise<LearnedStep> {
   const problems = groups.flat().flatMap(checkActionMask);
   if (problems.length > 0) throw new Error(`internal: action mask: ${problems[0]}`);
@@ -40,7 +43,8 @@ export async function imitationStep(
   const tokens = lessons.reduce((sum, { sequence }) => sum + sampledTokens(sequence.actionMask), 0);
   const updates: { loss: number; gradientNorm: number; skipped: boolean }[] = [];
   let first: { logprobs: Float32Array; coefficients: Float32Array }[] = [];
-  const epochs = lessons.length === 0 ? 0 : stage.epochs;
+  let imitated: readonly SequenceScores[] = [];
+  const epochs = lessons.length + hindsight.trajectories.length === 0 ? 0 : stage.epochs;
   for (let epoch = 0; epoch < epochs; epoch++) {
     const sequences = lessons.map(({ sequence }) => sequence);
     const hasNegatives = lessons.some(({ sign }) => sign < 0);
@@ -56,16 +60,21 @@ export async function imitationStep(
       coefficients.map((logprobs) => ({ logprobs, entropies: null })),
       1,
     );
+    const ofHindsight = await accumulateHindsight(learner, hindsight);
     const positives = lessons.flatMap(({ sign }, index) =>
       sign > 0 ? [...scores[index].logprobs].filter((value) => !Number.isNaN(value)) : [],
     );
-    if (epoch === 0) first = scores.map(({ logprobs }, index) => ({ logprobs, coefficients: coefficients[index] }));
+    if (epoch === 0) {
+      first = scores.map(({ logprobs }, index) => ({ logprobs, coefficients: coefficients[index] }));
+      imitated = ofHindsight;
+    }
     const learningRate = stage.learningRate ?? settings.learningRate;
     updates.push({
       loss: -meanOf(positives),
       ...(await learner.step(optimizerOptions({ ...settings, learningRate }))),
     });
   }
+  const told = toldOfHindsight(hindsight, imitated, step);
   return {
     metrics: {
       ...rolloutMetrics(
@@ -78,11 +87,15 @@ export async function imitationStep(
         loss: updates[0].loss,
         grad_norm: meanOf(updates.flatMap(({ gradientNorm, skipped }) => (skipped ? [] : [gradientNorm]))),
       }),
+      ...told.metrics,
       learning_rate: stage.learningRate ?? settings.learningRate,
       ...updateCounts(updates),
     },
     advantages: signs,
-    learned: lessons.map(({ trajectory, sign }, index) => learnedAlong(trajectory, step, sign, first[index])),
+    learned: [
+      ...lessons.map(({ trajectory, sign }, index) => learnedAlong(trajectory, step, sign, first[index])),
+      ...told.learned,
+    ],
   };
 }
 

@@ -11,6 +11,7 @@ import {
 import { groupAdvantages } from './algorithm/advantages.js';
 import { meanOf, rolloutMetrics } from './algorithm/stepMetrics.js';
 import { judge } from './critic.js';
+import { noHindsight, toldOfHindsight, type HindsightLesson } from './hindsightLesson.js';
 import { updateCounts } from './learnerCalls.js';
 import { learnedTokens, lossOptions, update, updateMetrics } from './learnUpdate.js';
 import { overlongOf, rewardPenalties, rolloutOf, scoresBefore, teaches, type Rollout } from './lessons.js';
@@ -33,6 +34,8 @@ export interface LearnStepExtras {
   readonly replayed?: readonly (readonly Trajectory[])[];
   /** Ids of the turn in which the task's oracle would be said, for IGPO; null where it cannot. */
   readonly oracleTurn?: (taskId: string) => Int32Array | null;
+  /** Imitated beside the step's loss. */
+  readonly hindsight?: HindsightLesson;
 }
 
 /**
@@ -49,7 +52,7 @@ export async function learnStep(
   groups: readonly (readonly Trajectory[])[],
   settings: Settings,
   step: number,
-  { replayed = [], oracleTurn = () => null }: LearnStepExtras = {},
+  { replayed = [], oracleTurn = () => null, hindsight = noHindsight }: LearnStepExtras = {},
 ): Promise<LearnedStep> {
   const everything = [...groups, ...replayed];
   const problems = everything.flat().flatMap(checkActionMask);
@@ -72,7 +75,9 @@ export async function learnStep(
   const credit = { advantages: lessons.map((lesson) => advantageOf.get(lesson)!), judgement };
   // A step that was filled up with groups that teach is averaged over them alone.
   const options = lossOptions((dynamicSampling > 0 ? teaching : rollouts).flat(), settings);
-  const updates = lessons.length === 0 ? null : await update(learner, lessons, credit, scores, options, settings);
+  const isTaught = lessons.length + hindsight.trajectories.length > 0;
+  const updates = isTaught ? await update(learner, lessons, credit, scores, options, settings, hindsight) : null;
+  const told = toldOfHindsight(hindsight, updates?.hindsight ?? [], step);
   const own = rollouts.slice(0, groups.length);
   const rewards = own.map((group) => group.map(({ reward }) => reward));
   return {
@@ -84,6 +89,7 @@ export async function learnStep(
       ...overlongMetrics(groups.flat(), settings),
       entropy: meanOf(groups.flat().flatMap(sampledEntropies)),
       ...(updates && updateMetrics(lessons, scores, updates)),
+      ...told.metrics,
       learning_rate: settings.learningRate,
       ...updateCounts(updates?.steps ?? []),
     },
@@ -91,7 +97,12 @@ export async function learnStep(
     learned:
       updates === null
         ? []
-        : lessons.map((lesson, index) => learnedTokens(lesson, credit.advantages[index], scores, updates, index, step)),
+        : [
+            ...lessons.map((lesson, index) =>
+              learnedTokens(lesson, credit.advantages[index], scores, updates, index, step),
+            ),
+            ...told.learned,
+          ],
   };
 }
 

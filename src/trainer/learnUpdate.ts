@@ -6,7 +6,8 @@ import { importanceMetrics, meanOf, policyMetrics } from './algorithm/stepMetric
 import { criticUpdate, type CriticUpdate, type Judgement } from './critic.js';
 import { accumulateAtTemperatures, optimizerOptions, scoreAtTemperatures } from './learnerCalls.js';
 import { teaches, type Rollout, type Scores } from './lessons.js';
-import type { Learner } from './model/policy.js';
+import { accumulateHindsight, type HindsightLesson } from './hindsightLesson.js';
+import type { Learner, SequenceScores } from './model/policy.js';
 import { samplerLogprobs } from './rollout/nodes.js';
 import type { Settings } from './run/settings.js';
 
@@ -45,6 +46,8 @@ export interface Updates {
   readonly sums: readonly PolicySums[];
   /** Of each update; none without a critic. */
   readonly critic: readonly CriticUpdate[];
+  /** Of the first update's hindsight. */
+  readonly hindsight: readonly SequenceScores[];
   readonly steps: readonly { readonly gradientNorm: number; readonly skipped: boolean }[];
 }
 
@@ -55,6 +58,7 @@ export async function update(
   scores: Scores,
   options: PolicyLossOptions,
   settings: Settings,
+  lesson: HindsightLesson,
 ): Promise<Updates> {
   const sequences = lessons.map(({ sequence }) => sequence);
   const temperatures = lessons.map(({ trajectory }) => trajectory.temperature);
@@ -63,6 +67,7 @@ export async function update(
   let first: readonly Float32Array[] | null = null;
   const sums: PolicySums[] = [];
   const critic: CriticUpdate[] = [];
+  let hindsight: readonly SequenceScores[] | null = null;
   const steps: { gradientNorm: number; skipped: boolean }[] = [];
   for (let iteration = 0; iteration < settings.iterations; iteration++) {
     const now = iteration === 0 ? scores.old : await scoreAtTemperatures(learner, sequences, temperatures);
@@ -84,7 +89,7 @@ export async function update(
     });
     const coefficients = results.map((result) => result.coefficients);
     sums.push(...results.map((result) => result.sums));
-    if (judgement) critic.push(criticUpdate(judgement, now!, settings));
+    if (judgement && lessons.length > 0) critic.push(criticUpdate(judgement, now!, settings));
     const ofCritic = critic.at(-1)?.coefficients;
     const found = await accumulateAtTemperatures(
       learner,
@@ -96,12 +101,14 @@ export async function update(
       })),
       temperatures,
     );
+    const imitated = await accumulateHindsight(learner, lesson);
+    hindsight ??= imitated;
     first ??= coefficients;
     oldLogprobs ??= found.map((each) => each.logprobs);
     const { valueLearningRate } = settings.algorithm;
     steps.push(await learner.step({ ...optimizerOptions(settings), ...(judgement && { valueLearningRate }) }));
   }
-  return { oldLogprobs: oldLogprobs!, coefficients: first!, sums, critic, steps };
+  return { oldLogprobs: oldLogprobs!, coefficients: first!, sums, critic, hindsight: hindsight!, steps };
 }
 
 export function updateMetrics(
@@ -119,7 +126,8 @@ export function updateMetrics(
   });
   const weights = scores.importanceWeights;
   return {
-    ...policyMetrics(sums),
+    // Where only hindsight taught, there is nothing to tell of the policy's own tokens.
+    ...(lessons.length > 0 && policyMetrics(sums)),
     ...critic[0]?.metrics,
     'sampling/sampling_logp_difference/mean': meanOf(differences),
     'sampling/sampling_logp_difference/max': differences.reduce((most, value) => Math.max(most, value), 0),

@@ -61,6 +61,15 @@ export interface BranchOrigin {
   readonly policy: string;
 }
 
+/** Of what a failed rollout did, seen as a smaller task that it solved: the tests that it mended became its goal. */
+export interface Hindsight {
+  readonly trajectoryId: string;
+  /** The task that it had failed. */
+  readonly taskId: string;
+  /** The failing tests that it was given in hindsight. */
+  readonly goal: readonly string[];
+}
+
 /** The record of one episode. */
 export interface Trajectory {
   /** Unique in its run, e.g. `step-000003/task-id/2` for a rollout, `eval-000000/task-id/0` for an evaluation. */
@@ -78,6 +87,8 @@ export interface Trajectory {
   readonly sandbox: string;
   /** Set where it is a branch. Only what comes behind the shared nodes is its own to learn from. */
   readonly origin?: BranchOrigin;
+  /** Set where a failure was relabelled; then `taskId` is that of the smaller task, and nothing was played. */
+  readonly hindsight?: Hindsight;
   readonly nodes: readonly TrajectoryNode[];
   readonly stopReason: StopReason;
   /** Set where the machine failed; then `grade` is null and the trajectory is left out of its group. */

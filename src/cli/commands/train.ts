@@ -105,6 +105,7 @@ export const addTrainCommand: AddCommand = (program) => {
     .addOption(algorithmChoice('--importance-correction <kind>', 'importanceCorrection'))
     .option('--importance-low <x>', describe('importanceLow'), decimalNumber)
     .option('--importance-high <x>', describe('importanceHigh'), decimalNumber)
+    .option('--hindsight-weight <x>', asPhrase(settingsSchema.shape.hindsightWeight.description!), decimalNumber)
     .option('--max-turns <n>', 'turns in one episode', wholeNumber)
     .option('--evaluation-tasks <n>', 'held-out tasks played before and after; 0 plays all', wholeNumber)
     .option('--evaluation-samples <n>', 'episodes of each of them', wholeNumber)

@@ -5,6 +5,7 @@ import { withoutOracle } from './withoutOracle.js';
 const SHOWN_TESTS = 3;
 const MESSAGE_CHARACTERS = 140;
 const INTENT_CHARACTERS = 600;
+const failingMark = 'Failing: ';
 
 type FailedTest = Pick<TestResult, 'id' | 'message'>;
 
@@ -34,10 +35,35 @@ export function historyStatement(message: string, failing: readonly FailedTest[]
 function failingLines(failing: readonly FailedTest[]): string[] {
   const shown = failing.slice(0, SHOWN_TESTS).flatMap(({ id, message }) => {
     const reason = shortMessage(message);
-    return [`Failing: ${id}`, ...(reason === '' ? [] : [`  ${reason}`])];
+    return [`${failingMark}${id}`, ...(reason === '' ? [] : [`  ${reason}`])];
   });
   const hidden = failing.length - SHOWN_TESTS;
   return hidden > 0 ? [...shown, `(+${hidden} more)`] : shown;
+}
+
+/**
+ * A statement that tells only of some failing tests: what it says of others is left out, and those that it had no room for
+ * are named without a message. Whatever else it says stays.
+ */
+export function narrowedStatement(statement: string, goal: readonly string[]): string {
+  const wanted = new Set(goal);
+  const told = new Set<string>();
+  let keeps = true;
+  const lines = statement.split('\n').filter((line) => {
+    if (/^\(\+\d+ more\)$/.test(line)) return false;
+    const id = line.startsWith(failingMark) ? line.slice(failingMark.length) : null;
+    if (id !== null) {
+      keeps = wanted.has(id);
+      if (keeps) told.add(id);
+    } else if (!line.startsWith('  ')) {
+      keeps = true;
+    }
+    return keeps;
+  });
+  const untold = goal.filter((id) => !told.has(id));
+  const added = untold.slice(0, Math.max(0, SHOWN_TESTS - told.size)).map((id) => `${failingMark}${id}`);
+  const hidden = untold.length - added.length;
+  return [...lines, ...added, ...(hidden > 0 ? [`(+${hidden} more)`] : [])].join('\n');
 }
 
 /** The telling lines of a failure's message on one line; stack traces are left out. */

@@ -119,6 +119,13 @@ export const settingsSchema = z.strictObject({
     .describe(
       "Negative examples of the warm start: how hard it pushes away from the starting policy's own failures on the train tasks; 0 leaves them out.",
     ),
+  hindsightWeight: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe(
+      'Hindsight: weight with which a step imitates its failures that mended some of the failing tests, as solutions of the smaller task that they solved; 0 leaves it out.',
+    ),
   stages: z
     .array(stageSchema)
     .default([])

@@ -80,6 +80,7 @@ export const trajectoryLineSchema = z
     policyStep: count,
     sandbox: z.string(),
     origin: originSchema.optional(),
+    hindsight: z.object({ trajectoryId: z.string(), taskId: z.string(), goal: z.array(z.string()) }).optional(),
     stopReason: stopReasonSchema,
     infrastructureError: z.string().nullable(),
     grade: gradeSchema.nullable(),

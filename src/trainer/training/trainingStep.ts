@@ -5,6 +5,7 @@ import { recordedGroups } from '../data/recordedGroups.js';
 import { chooseReplay } from '../data/replay.js';
 import { stageOfStep } from '../data/stages.js';
 import { planStep } from '../data/stepPlan.js';
+import { hindsightLesson, type HindsightLesson } from '../hindsightLesson.js';
 import { imitationStep } from '../imitationStep.js';
 import { learnStep, type LearnedStep } from '../learnStep.js';
 import { shapedReward } from '../lessons.js';
@@ -16,6 +17,7 @@ import { learningRateShare } from '../run/learnerSettings.js';
 import type { StageSettings } from '../run/routeSettings.js';
 import type { ReplayedGroup, RunConfig } from '../run/runRecord.js';
 import type { Settings } from '../run/settings.js';
+import { gradedBy, relabelFailures } from './hindsightReplay.js';
 import { arenaOf, type TrainingParts } from './trainingParts.js';
 import type { TrainingRecord } from './trainingRecord.js';
 
@@ -26,6 +28,11 @@ export interface TrainedStep {
   /** What was played for it, and what the learner found out. */
   readonly trajectories: readonly Trajectory[];
   readonly learned: readonly LearnedTokens[];
+}
+
+interface StepHindsight {
+  readonly lesson: HindsightLesson;
+  readonly metrics: Readonly<Record<string, number>>;
 }
 
 /** One step of training after the other: what it plays, what it learns from, and what the record is told of it. */
@@ -52,7 +59,8 @@ export class TrainingStep {
     const groups = await this.groupsOfStep(step, stage, replayed);
     const played = performance.now();
     const again = await Promise.all(replayed.map(({ trajectoryIds }) => this.recorded(trajectoryIds)));
-    const { metrics, advantages, learned } = await this.learn(step, stage, groups, again);
+    const hindsight = await this.hindsightOf(stage, groups);
+    const { metrics, advantages, learned } = await this.learn(step, stage, groups, again, hindsight);
     policy.generator.invalidate();
     for (const tokens of learned) writer.learned(tokens);
     const trajectories = isPlayed(stage) ? groups.flatMap((group) => group.trajectories) : [];
@@ -63,6 +71,7 @@ export class TrainingStep {
       method: stage.method,
       metrics: {
         ...metrics,
+        ...hindsight?.metrics,
         num_tokens: tokensBefore + trajectories.reduce((sum, { statistics }) => sum + statistics.totalTokens, 0),
         'timing/rollout': (played - started) / 1000,
         'timing/learn': (performance.now() - played) / 1000,
@@ -121,23 +130,49 @@ export class TrainingStep {
     });
   }
 
+  /** What the step's failures teach of smaller tasks; null where nobody wants to know. */
+  private async hindsightOf(stage: StageSettings, groups: readonly PlayedGroup[]): Promise<StepHindsight | null> {
+    const { hindsightWeight } = this.settings;
+    const learnsFromIt = stage.method === 'policy-gradient' || stage.method === 'rejection-sampling';
+    if (hindsightWeight === 0 || !learnsFromIt) return null;
+    const { environment, policy, reader, writer, control } = this.parts;
+    const { trajectories, refuted } = await relabelFailures(
+      groups.flatMap((group) => group.trajectories),
+      {
+        codec: policy.codec,
+        trainTasks: this.trainTasks,
+        grade: gradedBy(environment, this.settings, control.signal),
+        recorded: (id) => reader.findTrajectory(id),
+        record: (trajectory) => writer.trajectory(trajectory),
+      },
+    );
+    return {
+      lesson: hindsightLesson(trajectories, hindsightWeight),
+      metrics: { 'hindsight/relabelled': trajectories.length, 'hindsight/refuted': refuted },
+    };
+  }
+
   private learn(
     step: number,
     chosen: StageSettings,
     groups: readonly PlayedGroup[],
     replayed: readonly (readonly Trajectory[])[],
+    hindsight: StepHindsight | null,
   ): Promise<LearnedStep> {
     const { settings, stage } = this.scheduled(step, chosen);
     const { reference, policy } = this.parts;
     const { learner, codec } = policy;
     const trajectories = groups.map((group) => group.trajectories);
-    if (stage.method === 'rejection-sampling') return imitationStep(learner, trajectories, stage, settings, step);
+    if (stage.method === 'rejection-sampling') {
+      return imitationStep(learner, trajectories, stage, settings, step, hindsight?.lesson);
+    }
     if (stage.method !== 'policy-gradient') {
       return preferenceStep(learner, reference, trajectories, stage, settings, step);
     }
     const ofStage = { ...settings, learningRate: stage.learningRate ?? settings.learningRate };
     return learnStep(learner, settings.klCoefficient > 0 ? reference : null, trajectories, ofStage, step, {
       replayed,
+      ...(hindsight && { hindsight: hindsight.lesson }),
       oracleTurn: (taskId) => {
         const call = {
           id: 'oracle',
