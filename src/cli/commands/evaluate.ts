@@ -4,6 +4,7 @@ import { readExclusions, readIncludedTasks, withoutExcluded } from '../../env/ta
 import { badInput } from '../../trajectory/errors.js';
 import type { Task, TaskSplit } from '../../trajectory/task.js';
 import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
+import { evaluateWithMemory } from '../../trainer/memory/evaluateWithMemory.js';
 import { evaluateBySearch } from '../../trainer/search/evaluateBySearch.js';
 import { scorerNames, type ScorerName } from '../../trainer/search/scorers.js';
 import { searchNames, type SearchName } from '../../trainer/search/searchPolicies.js';
@@ -36,6 +37,7 @@ interface EvaluateOptions extends SandboxOptions, PlayerOptions {
   readonly split: TaskSplit;
   readonly samples?: number;
   readonly against?: string;
+  readonly attempts?: number;
   readonly search?: SearchName;
   readonly width: number;
   readonly depth: number;
@@ -57,6 +59,14 @@ export const addEvaluateCommand: AddCommand = (program) => {
         '--against <policy>',
         'an earlier policy to compare with, episode by episode: a run[:step], `embedded` or a model folder',
       ).argParser(filled),
+    )
+    .addOption(
+      new Option(
+        '--attempts <n>',
+        'tries a task again, up to n times, until its policy saw all tests pass; each attempt is shown lessons of those before',
+      )
+        .argParser(countFromOne)
+        .conflicts(['samples', 'against', 'search']),
     )
     .addOption(
       new Option('--search <search>', 'plays each task several times and answers with the best episode by --scorer')
@@ -90,11 +100,11 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const lora = { rank: 0 };
   const settings = await loadSettings(repoRoot, { model, sandbox, device, seed, evaluationSamples: samples, lora });
   const tasks = await tasksToPlay(stateFolder, options.run);
-  const { search, width, depth, scorer } = options;
+  const { search, width, depth, scorer, attempts } = options;
   const count = evaluationTasks(tasks, options.split, settings).length;
   // At most: a search ends where nothing is left to go on from.
   const rounds = search === 'best-of' ? 1 : depth;
-  const total = count * (search === undefined ? settings.evaluationSamples : width * rounds);
+  const total = count * (attempts ?? (search === undefined ? settings.evaluationSamples : width * rounds));
   if (total === 0) throw badInput(`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
   const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
   const progress = new ProgressLine();
@@ -112,19 +122,22 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
       onTrajectory: () => progress.update(`${++done} of ${total} episodes${name}`),
     };
     const arena = environmentArena(environment, ofModel, callExample);
+    const place = { stateFolder, repoRoot, headCommit: environment.repository.headCommit };
     const played =
-      search === undefined
-        ? evaluate(player, arena, tasks, options.split, ofModel, schedule)
-        : evaluateBySearch(
-            player,
-            arena,
-            tasks,
-            options.split,
-            ofModel,
-            { search, width, depth, scorer, policy: options.policy ?? ofModel.model },
-            schedule,
-            { stateFolder, repoRoot, headCommit: environment.repository.headCommit },
-          );
+      attempts !== undefined
+        ? evaluateWithMemory(player, arena, tasks, options.split, ofModel, attempts, place, schedule)
+        : search === undefined
+          ? evaluate(player, arena, tasks, options.split, ofModel, schedule)
+          : evaluateBySearch(
+              player,
+              arena,
+              tasks,
+              options.split,
+              ofModel,
+              { search, width, depth, scorer, policy: options.policy ?? ofModel.model },
+              place,
+              schedule,
+            );
     return played.finally(() => progress.clear());
   };
   const play = async (ofModel: Settings, name: string): Promise<Evaluation & { readonly run?: string }> => {
@@ -150,7 +163,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
       });
     }
     for (const line of evaluationLines(result, options.split)) print(line);
-    if (result.run !== undefined) print(`The episodes of the search: whetstone runs show ${result.run}`);
+    if (result.run !== undefined) print(`All that was played: whetstone runs show ${result.run}`);
     if (comparison) for (const line of ['', ...comparisonLines(comparison)]) print(printable(line));
   } finally {
     progress.clear();

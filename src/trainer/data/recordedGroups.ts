@@ -1,3 +1,5 @@
+import { isTurn } from '../../trajectory/message.js';
+import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { TrajectoryHeader } from '../run/runRecord.js';
 
 /** Trajectories that can be held against one another: they have everything in common up to where they part. */
@@ -30,4 +32,16 @@ export function recordedGroups(
     siblings.set(key, [...(siblings.get(key) ?? []), id]);
   }
   return [first.map(({ id }) => id), ...siblings.values()].map((trajectoryIds) => ({ taskId, trajectoryIds }));
+}
+
+/** Those that were asked in the same words: a prompt may tell of earlier attempts, and what it tells changes. */
+export function bySamePrompt(trajectories: readonly Trajectory[]): Trajectory[][] {
+  const alike = new Map<string, Trajectory[]>();
+  for (const trajectory of trajectories) {
+    const firstTurn = trajectory.nodes.findIndex(({ message }) => isTurn(message));
+    const prompt = trajectory.nodes.slice(0, firstTurn < 0 ? undefined : firstTurn).map(({ message }) => message);
+    const key = JSON.stringify(prompt);
+    alike.set(key, [...(alike.get(key) ?? []), trajectory]);
+  }
+  return [...alike.values()];
 }

@@ -39,6 +39,8 @@ export interface EpisodePlan {
   readonly seed: number;
   /** In place of the temperature of all. */
   readonly temperature?: number;
+  /** What its prompt tells of earlier attempts of the task. */
+  readonly lessons?: readonly string[];
   /** Set where the episode is a branch of another one. */
   readonly prefix?: EpisodePrefix;
 }

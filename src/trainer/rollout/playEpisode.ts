@@ -4,6 +4,7 @@ import { recordedTurns, OpenReplay } from '../../env/replay.js';
 import { cancelled, infrastructure, WhetstoneError } from '../../trajectory/errors.js';
 import type { Grade } from '../../trajectory/grade.js';
 import type { EpisodeStatistics, StopReason, Trajectory } from '../../trajectory/trajectory.js';
+import { withLessons } from '../memory/lessons.js';
 import type {
   Arena,
   ArenaEpisode,
@@ -59,7 +60,8 @@ async function attempt(
     episode = opened;
     const { prefix } = plan;
     if (prefix !== undefined) await slots.run(signal, () => repeatTurns(opened, prefix, signal));
-    const { prompt, tools, root } = opened;
+    const { tools, root } = opened;
+    const prompt = withLessons(opened.prompt, plan.lessons);
     dialogue = await converse(player, { plan, prompt, tools, root, options });
     const stopReason = await playTurns(dialogue, opened, options, signal, slots);
     const { grade, patch, counters } = await slots.run(signal, () => opened.finish(signal));

@@ -110,6 +110,21 @@ export const replaySchema = z.strictObject({
   uses: z.int().positive().default(1).describe('How many times a group is learned from again.'),
 });
 
+export const memorySchema = z.strictObject({
+  lessons: z
+    .int()
+    .nonnegative()
+    .max(10)
+    .default(0)
+    .describe(
+      'Lessons of earlier failed attempts of a task that an attempt is shown, the newest; 0 leaves memory out.',
+    ),
+  writer: z
+    .enum(['facts', 'policy'])
+    .default('facts')
+    .describe('Who writes them: a template of what the tools answered, or the policy itself out of that.'),
+});
+
 export const checkpointsSchema = z.strictObject({
   keepLast: z.int().positive().default(2).describe('Newest checkpoints that are kept.'),
   keepBest: z.boolean().default(true).describe('Whether the checkpoint with the best reward is kept.'),

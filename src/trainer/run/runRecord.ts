@@ -121,6 +121,14 @@ export type RunEvent = { readonly at: string } & (
       readonly replayed?: readonly (ReplayedGroup & { readonly advantages: readonly number[] })[];
     }
   | {
+      /** What is remembered of a failed attempt: shown to attempts of the task in later steps. */
+      readonly type: 'lesson';
+      readonly step: number;
+      readonly taskId: string;
+      readonly trajectoryId: string;
+      readonly text: string;
+    }
+  | {
       /** What the doctor found while training; each failure mode once a run. */
       readonly type: 'finding';
       readonly step: number;

@@ -12,6 +12,7 @@ import {
   checkpointsSchema,
   curriculumSchema,
   explorationSchema,
+  memorySchema,
   replaySchema,
   stageSchema,
   stepsOfStages,
@@ -133,6 +134,7 @@ export const settingsSchema = z.strictObject({
   curriculum: curriculumSchema.prefault({}).describe('Which tasks a step plays, and for how many turns.'),
   exploration: explorationSchema.prefault({}).describe('How the temperature of rollouts changes.'),
   replay: replaySchema.prefault({}).describe('Groups of earlier steps that are learned from again.'),
+  memory: memorySchema.prefault({}).describe('What attempts of a task are told of earlier failed ones (Reflexion).'),
   lora: loraSchema.prefault({}).describe('What is trained: all parameters, or an adapter.'),
   optimizer: optimizerSchema.prefault({}).describe('AdamW, and how its learning rate changes.'),
   activationMemory: activationMemorySchema,
@@ -257,6 +259,7 @@ const sectionNames = [
   'curriculum',
   'exploration',
   'replay',
+  'memory',
   'checkpoints',
 ] as const;
 

@@ -1,7 +1,7 @@
 import { applyPatch } from '../../env/tools/applyPatch.js';
 import type { Task } from '../../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
-import { recordedGroups } from '../data/recordedGroups.js';
+import { bySamePrompt, recordedGroups } from '../data/recordedGroups.js';
 import { chooseReplay } from '../data/replay.js';
 import { stageOfStep } from '../data/stages.js';
 import { planStep } from '../data/stepPlan.js';
@@ -9,6 +9,7 @@ import { hindsightLesson, type HindsightLesson } from '../hindsightLesson.js';
 import { imitationStep } from '../imitationStep.js';
 import { learnStep, type LearnedStep } from '../learnStep.js';
 import { shapedReward } from '../lessons.js';
+import { lessonsOfStep, withMemory } from '../memory/runMemory.js';
 import { playStep, type PlayedGroup } from '../playStep.js';
 import { preferenceStep } from '../preferenceStep.js';
 import { samplingOptions } from '../rollout/environmentArena.js';
@@ -58,6 +59,7 @@ export class TrainingStep {
     const replayed = stage.method === 'policy-gradient' ? chooseReplay(history, step, this.settings.replay) : [];
     const groups = await this.groupsOfStep(step, stage, replayed);
     const played = performance.now();
+    await this.rememberFailures(step, isPlayed(stage) ? groups : []);
     const again = await Promise.all(replayed.map(({ trajectoryIds }) => this.recorded(trajectoryIds)));
     const hindsight = await this.hindsightOf(stage, groups);
     const { metrics, advantages, learned } = await this.learn(step, stage, groups, again, hindsight);
@@ -85,6 +87,19 @@ export class TrainingStep {
     return { reward: metrics.reward ?? null, trajectories, learned };
   }
 
+  /** Before the step's update, so that the policy that failed is the one that says why. */
+  private async rememberFailures(step: number, groups: readonly PlayedGroup[]): Promise<void> {
+    const { writer, control } = this.parts;
+    for (const lesson of await lessonsOfStep(this.player(step), groups, this.settings, step, control.signal))
+      writer.event(lesson);
+  }
+
+  /** The policy before the step's update. */
+  private player(step: number) {
+    const { generator, codec } = this.parts.policy;
+    return { generator, codec, policyStep: step - 1 };
+  }
+
   /** Plays what the step's plan says, or reads what was recorded of its tasks; tells the plan first. */
   private async groupsOfStep(
     step: number,
@@ -92,7 +107,7 @@ export class TrainingStep {
     replayed: readonly ReplayedGroup[],
   ): Promise<PlayedGroup[]> {
     const { settings } = this;
-    const { policy, reader, writer } = this.parts;
+    const { reader, writer } = this.parts;
     const plan = planStep(this.config.taskIds.train, await reader.steps(), settings, step);
     const { temperature, maxTurns } = plan;
     const onRound = (round: number, tasks: typeof plan.tasks) =>
@@ -118,11 +133,11 @@ export class TrainingStep {
     const isDynamic = stage.method === 'policy-gradient';
     return playStep(plan, this.trainTasks, settings, isDynamic, {
       onRound,
-      play: (plans) =>
+      play: async (plans) =>
         playGroups(
-          { generator: policy.generator, codec: policy.codec, policyStep: step - 1 },
+          this.player(step),
           arena,
-          plans,
+          withMemory(plans, await reader.events(), settings, step),
           options,
           this.record.schedule('train', `Step ${step} of ${settings.steps}`, plans.length),
           (id) => reader.findTrajectory(id),
@@ -197,8 +212,11 @@ export class TrainingStep {
   private async recordedGroupsOf(taskIds: readonly string[], step: number): Promise<PlayedGroup[]> {
     const headers = await this.parts.reader.headers();
     const groups = taskIds.flatMap((taskId) => recordedGroups(headers, taskId, step, 4 * this.settings.groupSize));
-    return Promise.all(
+    const read = await Promise.all(
       groups.map(async ({ taskId, trajectoryIds }) => ({ taskId, trajectories: await this.recorded(trajectoryIds) })),
+    );
+    return read.flatMap(({ taskId, trajectories }) =>
+      bySamePrompt(trajectories).map((alike) => ({ taskId, trajectories: alike })),
     );
   }
 
