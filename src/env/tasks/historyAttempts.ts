@@ -7,10 +7,12 @@ import type { TestReport } from '../testing/testRunner.js';
 import { skippedAttempt, type Attempt, type AttemptResult } from './attempt.js';
 import type { AttemptSettings } from './attemptSettings.js';
 import type { Baseline } from './baseline.js';
+import type { FileChange, Workspace } from '../workspace/workspace.js';
 import { historyCandidates, type HistoryCandidate } from './history/candidates.js';
+import { startTreeChanges } from './history/startChanges.js';
 import { testsForCommit } from './selection/testSelector.js';
 import { historyStatement } from './statement.js';
-import { runOnce, SILENT, tryTrees } from './trial.js';
+import { runOnce, SILENT, tryTrees, type ValidTrial } from './trial.js';
 
 export interface HistorySettings extends AttemptSettings {
   /** Commits looked at. */
@@ -42,36 +44,29 @@ export async function* historyAttempts(
   }
 }
 
+/**
+ * Most commits are no task, and a tree on the disk for each (its start tree, with a commit of its own) takes longer than its
+ * tests. So a commit is tried once as changes of the base tree, and only where that shows no reason against it in trees
+ * of its own, by which alone it is judged then.
+ */
 async function tryCommit(
   environment: RepositoryEnvironment,
   baseline: Baseline,
   candidate: HistoryCandidate,
   settings: HistorySettings,
 ): Promise<AttemptResult> {
-  const baseTree = await environment.repository.treeOf(candidate.parent);
-  const prepared = await prepare(environment, baseline, candidate, baseTree, settings.gradingMs);
-  if (prepared === null) return { invalid: 'its patch does not apply' };
-  const { files, oracle } = prepared;
-  if (files.length === 0) return { invalid: 'no tests ran' };
-
-  const { quarantine, timeoutMs, signal } = settings;
-  const broken = () =>
-    runOnce(() => environment.openWorkspaceFromTree(baseTree, candidate.testPatch), { files, timeoutMs, signal });
-  let first: TestReport | undefined;
-  const sound = async () => {
-    const open = () => environment.openWorkspaceFromTree(baseTree, candidate.testPatch, oracle);
-    const report = await runOnce(open, { files, timeoutMs, signal });
-    first ??= report;
-    return report;
-  };
-  const result = await tryTrees(sound, broken, settings.validationRuns);
-  quarantine.noteSound(result.wavering.sound);
-  quarantine.noteBroken(candidate.commit, result.wavering.broken);
-  if (result.kind === 'flaky') return { flaky: true };
-  if (result.kind === 'invalid') {
-    const own = first?.results.some(({ file, status }) => status === 'failed' && candidate.testFiles.includes(file));
-    return { invalid: result.reason === SILENT && own ? 'its own tests fail with its change too' : result.reason };
+  const { repository, baseTree: head } = environment;
+  const laidOver = await startTreeChanges(repository, head, candidate, settings.signal);
+  if (laidOver !== null) {
+    const open: OpenStart = (changes) => environment.openWorkspaceFromTree(head, '', [...laidOver, ...changes]);
+    const first = await tryStart(environment, baseline, candidate, { ...settings, validationRuns: 1 }, open);
+    if (!('result' in first)) return first;
   }
+  const baseTree = await repository.treeOf(candidate.parent);
+  const open: OpenStart = (changes) => environment.openWorkspaceFromTree(baseTree, candidate.testPatch, changes);
+  const tried = await tryStart(environment, baseline, candidate, settings, open);
+  if (!('result' in tried)) return tried;
+  const { result, files } = tried;
   return {
     draft: {
       source: 'history',
@@ -93,16 +88,48 @@ async function tryCommit(
   };
 }
 
+/** A fresh copy of a candidate's start tree, with changes laid over it. */
+type OpenStart = (changes: readonly FileChange[]) => Promise<Workspace>;
+
+/** Compares the start tree with what the commit's change makes of it: a verdict, or why there is none. */
+async function tryStart(
+  environment: RepositoryEnvironment,
+  baseline: Baseline,
+  candidate: HistoryCandidate,
+  { quarantine, timeoutMs, signal, gradingMs, validationRuns }: HistorySettings,
+  open: OpenStart,
+): Promise<AttemptResult | { readonly result: ValidTrial; readonly files: readonly string[] }> {
+  const prepared = await prepare(environment, baseline, candidate, gradingMs, open);
+  if (prepared === null) return { invalid: 'its patch does not apply' };
+  const { files, oracle } = prepared;
+  if (files.length === 0) return { invalid: 'no tests ran' };
+
+  let first: TestReport | undefined;
+  const sound = async () => {
+    const report = await runOnce(() => open(oracle), { files, timeoutMs, signal });
+    first ??= report;
+    return report;
+  };
+  const broken = () => runOnce(() => open([]), { files, timeoutMs, signal });
+  const result = await tryTrees(sound, broken, validationRuns);
+  quarantine.noteSound(result.wavering.sound);
+  quarantine.noteBroken(candidate.commit, result.wavering.broken);
+  if (result.kind === 'flaky') return { flaky: true };
+  if (result.kind === 'valid') return { result, files };
+  const own = first?.results.some(({ file, status }) => status === 'failed' && candidate.testFiles.includes(file));
+  return { invalid: result.reason === SILENT && own ? 'its own tests fail with its change too' : result.reason };
+}
+
 /** The test files of the commit's tree that matter, and the oracle as changes of the start tree. Null where a patch does not apply. */
 async function prepare(
   environment: RepositoryEnvironment,
   baseline: Baseline,
   candidate: HistoryCandidate,
-  baseTree: string,
   gradingMs: number,
+  open: OpenStart,
 ) {
   try {
-    const start = await environment.openWorkspaceFromTree(baseTree, candidate.testPatch);
+    const start = await open([]);
     try {
       const read = (path: string) => readFile(join(start.root, ...path.split('/')), 'utf8').catch(() => null);
       const oracle = await applyUnifiedDiff(candidate.sourcePatch, read);

@@ -10,6 +10,9 @@ export type TrialResult = (
   | { readonly kind: 'flaky' }
 ) & { readonly wavering: { readonly sound: readonly string[]; readonly broken: readonly string[] } };
 
+/** A candidate that is a task. */
+export type ValidTrial = Extract<TrialResult, { readonly kind: 'valid' }>;
+
 /** How the tests of a tree are run once. */
 export interface RunSettings {
   readonly files: readonly string[];
