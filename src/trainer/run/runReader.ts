@@ -6,12 +6,14 @@ import { taskSchema } from '../../env/tasks/taskSchema.js';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
+import { EventLog } from './eventLog.js';
 import { readHeaderIndex, type IndexedHeader } from './headerIndex.js';
 import { JsonLinesReader } from './jsonLines.js';
 import { problemOf } from './problemOf.js';
 import { runPaths, runsFolder, type RunPaths } from './runDirectory.js';
 import type { RunConfig, RunEvent, RunStatus, RunSummary, Stage, TrajectoryHeader } from './runRecord.js';
 import { learnedLineSchema, runConfigSchema, runEventSchema, type LearnedLine } from './runSchemas.js';
+import { SharedStrings } from './sharedStrings.js';
 import { readTokenBlock } from './tokenFile.js';
 import { headerOf, restoreTrajectory, trajectoryLineSchema } from './trajectoryLine.js';
 import { trainLockHolder } from './trainLockHolder.js';
@@ -59,7 +61,8 @@ export class RunReader {
   private readonly eventLines: JsonLinesReader<RunEvent>;
   private readonly trajectoryLines: JsonLinesReader<TrajectoryHeader>;
   private readonly learnedLines: JsonLinesReader<LearnedLine>;
-  private readonly seenEvents: RunEvent[] = [];
+  private readonly seenEvents = new EventLog();
+  private readonly strings = new SharedStrings();
   private readonly index = new Map<string, IndexedHeader>();
   private indexed?: Promise<void>;
   private readonly learnedIndex = new Map<string, LearnedLine>();
@@ -86,10 +89,13 @@ export class RunReader {
     return existsSync(this.paths.tasks) ? readRecord(this.paths.tasks, z.array(taskSchema)) : [];
   }
 
-  /** All events in the order they were written, repeated steps of a resumed run included. */
+  /**
+   * All events in the order they were written, repeated steps of a resumed run included. Where the progress of one thing was
+   * told several times in a row, its newest state stands in each place.
+   */
   async events(): Promise<readonly RunEvent[]> {
-    for (const { value } of await this.eventLines.read()) this.seenEvents.push(value);
-    return this.seenEvents;
+    for (const { value } of await this.eventLines.read()) this.seenEvents.add(value);
+    return this.seenEvents.events;
   }
 
   /** The step events, one a step, in order. */
@@ -161,13 +167,14 @@ export class RunReader {
     this.indexed ??= this.readIndex();
     await this.indexed;
     for (const { value, offset, length } of await this.trajectoryLines.read()) {
-      this.index.set(value.id, { header: value, offset, length });
+      this.index.set(value.id, { header: this.strings.inHeader(value), offset, length });
     }
   }
 
   private async readIndex(): Promise<void> {
     const { entries, end } = await readHeaderIndex(this.paths);
-    for (const entry of entries) this.index.set(entry.header.id, entry);
+    for (const { header, offset, length } of entries)
+      this.index.set(header.id, { header: this.strings.inHeader(header), offset, length });
     this.trajectoryLines.skipTo(end);
   }
 
