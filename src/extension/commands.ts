@@ -5,12 +5,20 @@ import { badInput } from '../trajectory/errors.js';
 import { runPaths, runsFolder } from '../trainer/run/runDirectory.js';
 import { isResumable, type Context } from './context.js';
 import { addressOf, addressOfTarget, requireTrust, runOfTarget, type Target } from './commandTargets.js';
-import { Command, settingsSection, type DebugCommand, type TaskCommand, type ViewCommand } from './contributions.js';
+import {
+  Command,
+  settingsSection,
+  type DebugCommand,
+  type PlayCommand,
+  type TaskCommand,
+  type ViewCommand,
+} from './contributions.js';
 import { debugCommands } from './debugCommands.js';
 import { openTrajectoryFile } from './importTrajectories.js';
 import { Lifetime } from './lifetime.js';
 import { showError } from './messages.js';
 import { pickRepository, pickRun, pickTrajectory, pickTurn } from './pickers.js';
+import { playCommands } from './playCommands.js';
 import { withCancellableProgress } from './progress.js';
 import { revealTrajectory } from './revealTrajectory.js';
 import { taskCommands } from './tasks/taskCommands.js';
@@ -23,8 +31,8 @@ import { t } from './translate.js';
 
 type Handler = (context: Context, target: Target, detail?: unknown) => unknown;
 
-/** Every command, beside those of the views and of tasks, and what it does. */
-const table: Readonly<Record<Exclude<Command, ViewCommand | DebugCommand | TaskCommand>, Handler>> = {
+/** Every command, beside those of other files, and what it does. */
+const table: Readonly<Record<Exclude<Command, ViewCommand | DebugCommand | TaskCommand | PlayCommand>, Handler>> = {
   [Command.Train]: train,
   [Command.Stop]: (context, target) => tell(context, target, 'stop'),
   [Command.Pause]: (context, target) => tell(context, target, 'pause'),
@@ -41,7 +49,13 @@ const table: Readonly<Record<Exclude<Command, ViewCommand | DebugCommand | TaskC
 /** Registers every command; whatever one throws is shown, with a way on. */
 export function registerCommands(context: Context): vscode.Disposable {
   const lifetime = new Lifetime('commands');
-  for (const [command, handler] of Object.entries({ ...table, ...viewCommands, ...debugCommands, ...taskCommands })) {
+  for (const [command, handler] of Object.entries({
+    ...table,
+    ...viewCommands,
+    ...debugCommands,
+    ...taskCommands,
+    ...playCommands,
+  })) {
     lifetime.add(
       vscode.commands.registerCommand(command, async (target: never, detail?: unknown) => {
         try {

@@ -14,6 +14,7 @@ import { RunsTree } from './runs/runsView.js';
 import { TaskDocuments } from './tasks/taskDocuments.js';
 import { TasksTree } from './tasks/tasksView.js';
 import { TaskTests } from './tasks/taskTests.js';
+import { TakeOvers } from './takeover/takeOver.js';
 import { TouchedLines } from './tree/touchedLinesView.js';
 import { TreePictures } from './tree/treePictures.js';
 import { isAlive, Trainings } from './training/trainings.js';
@@ -36,6 +37,7 @@ export interface Context {
   readonly rewards: RewardDebugger;
   readonly pictures: TreePictures;
   readonly touchedLines: TouchedLines;
+  readonly takeOvers: TakeOvers;
   readonly trainings: Trainings;
   readonly trajectories: TrajectoryDocuments;
   readonly decorations: TokenDecorations;
@@ -78,6 +80,7 @@ export function createContext(extensionPath: string, lifetime: Lifetime, memory:
     rewards,
     pictures: lifetime.add(new TreePictures({ store, trajectories, rewards, log }, touchedLines, extensionUri)),
     touchedLines,
+    takeOvers: lifetime.add(new TakeOvers({ lifetime, store, trajectories, cli })),
     trainings: lifetime.add(new Trainings(store, log)),
     trajectories,
     decorations: lifetime.add(new TokenDecorations(trajectories)),

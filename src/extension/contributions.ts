@@ -32,6 +32,14 @@ export const TaskCommand = {
 } as const;
 export type TaskCommand = (typeof TaskCommand)[keyof typeof TaskCommand];
 
+/** Commands that go on from a recorded turn otherwise than it was recorded. */
+export const PlayCommand = {
+  TakeOver: 'whetstone.takeOver',
+  BranchHere: 'whetstone.branchHere',
+  UseText: 'whetstone.useText',
+} as const;
+export type PlayCommand = (typeof PlayCommand)[keyof typeof PlayCommand];
+
 /** Commands of replays as debug sessions. */
 export const DebugCommand = {
   StepThrough: 'whetstone.stepThrough',
@@ -45,6 +53,7 @@ export const Command = {
   ...ViewCommand,
   ...DebugCommand,
   ...TaskCommand,
+  ...PlayCommand,
   Train: 'whetstone.train',
   Stop: 'whetstone.stop',
   Pause: 'whetstone.pause',
@@ -82,6 +91,8 @@ export const ContextKey = {
   HasExcludedTasks: 'whetstone.hasExcludedTasks',
   /** The view of tasks does not show all of them. */
   TasksFiltered: 'whetstone.tasksFiltered',
+  /** A text of several lines is being written for a box. */
+  WritingText: 'whetstone.writingText',
   /** The active editor shows a trajectory. */
   TrajectoryOpen: 'whetstone.trajectoryOpen',
 } as const;
@@ -107,6 +118,7 @@ export const Scheme = {
   Replay: 'whetstone-replay',
   ReplayFile: 'whetstone-replay-file',
   Task: 'whetstone-task',
+  Episode: 'whetstone-episode',
 } as const;
 
 /** Kinds of webview panels. */

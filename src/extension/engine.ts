@@ -20,4 +20,6 @@ export { importedRunSchema } from './importedRun.js';
 export { runReplay } from './replay/replayProcess.js';
 export { openSteppedReplay } from './replay/steppedReplay.js';
 export { builtSchema, testedTaskSchema, verificationSchema } from './tasks/taskOutputs.js';
+export { openPersonEpisode } from './takeover/personEpisode.js';
+export { branchedSchema } from './takeover/branched.js';
 export { mapLines, touchedLines } from './tree/touchedLines.js';

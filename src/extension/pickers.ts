@@ -80,7 +80,7 @@ export async function pickTrajectoryOf(
   return header && { stateFolder, runId, trajectoryId: header.id };
 }
 
-export async function pickTurn(count: number): Promise<number | undefined> {
+export async function pickTurn(count: number, title = t('Replay up to and with')): Promise<number | undefined> {
   const turns = Array.from({ length: count }, (_, index) => index + 1);
-  return pick(t('Replay up to and with'), turns, (turn) => ({ label: t('Turn {0}', turn) }));
+  return pick(title, turns, (turn) => ({ label: t('Turn {0}', turn) }));
 }

@@ -85,6 +85,18 @@ function turnLenses(uri: vscode.Uri, { sections, trajectory }: OpenTrajectory): 
           command: Command.StepThrough,
           arguments: [uri, turn],
         }),
+        new vscode.CodeLens(at(headerLine), {
+          title: `$(git-branch) ${t('Branch here')}`,
+          tooltip: t('Play on several times in place of turn {0}', turn ?? 0),
+          command: Command.BranchHere,
+          arguments: [uri, turn],
+        }),
+        new vscode.CodeLens(at(headerLine), {
+          title: `$(person) ${t('Take over')}`,
+          tooltip: t('Act yourself in place of turn {0}', turn ?? 0),
+          command: Command.TakeOver,
+          arguments: [uri, turn],
+        }),
       ]),
   ];
 }

@@ -53,6 +53,38 @@ const steps: Scenario['steps'] = [
     },
   ],
   [
+    'a task is taken over by hand, several lines are written in an editor, and the episode is kept',
+    async ({ workbench }) => {
+      await workbench.row('arithmetic-swap · train').click({ button: 'right' });
+      await workbench.page.locator('.monaco-menu .action-label', { hasText: 'Take Over' }).first().click();
+      const title = (text: string) => workbench.page.locator('.quick-input-title', { hasText: text });
+      const type = async (argument: string, text: string) => {
+        await title(`edit · ${argument}`).waitFor();
+        await workbench.page.keyboard.type(text);
+        await workbench.page.keyboard.press('Enter');
+      };
+      await title('Turn 1: call a tool').waitFor();
+      await workbench.screenshotThemes('take-over');
+      await workbench.pick('edit');
+      await type('path', 'sum.js');
+      await type('old', 'a - b');
+      await title('edit · new').waitFor();
+      await workbench.screenshot('take-over-argument-dark');
+      await workbench.page.locator('.quick-input-titlebar [aria-label^="Write Several Lines"]').click();
+      await title('edit · new').waitFor({ state: 'hidden' });
+      await workbench.page.locator('.editor-instance .monaco-editor.focused').first().waitFor();
+      await workbench.page.keyboard.type('a + b');
+      await workbench.command('Whetstone: Use This Text');
+      await title('Turn 2: call a tool').waitFor();
+      await workbench.page.locator('.view-line', { hasText: 'turn 1' }).first().waitFor();
+      await workbench.pick('submit');
+      await workbench.page.locator('.notification-toast', { hasText: 'Solved (submitted)' }).first().waitFor();
+      await workbench.screenshotThemes('take-over-solved');
+      await workbench.showRuns();
+      await workbench.row('completed · step 0 of 0').waitFor();
+    },
+  ],
+  [
     'tasks and trajectories are sorted, and stay so after a reload',
     async ({ workbench }) => {
       await workbench.command('Whetstone: Sort Tasks');

@@ -1,0 +1,96 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { addressOf, requireTrust } from './commandTargets.js';
+import type { Context } from './context.js';
+import { PlayCommand } from './contributions.js';
+import { answer } from './messages.js';
+import { pickTrajectory, pickTurn } from './pickers.js';
+import { withCancellableProgress } from './progress.js';
+import type { RunTreeNode } from './runs/runTree.js';
+import type { KnownTaskNode } from './tasks/taskTree.js';
+import type { TrajectoryAddress } from './trajectory/trajectoryAddress.js';
+import { turnsOf } from './trajectory/turns.js';
+import { t } from './translate.js';
+
+type Target = RunTreeNode | KnownTaskNode | vscode.Uri | undefined;
+
+/** Every command that goes on from a recorded turn otherwise than it was recorded. */
+export const playCommands: Readonly<
+  Record<PlayCommand, (context: Context, target: Target, detail?: unknown) => unknown>
+> = {
+  [PlayCommand.TakeOver]: takeOver,
+  [PlayCommand.BranchHere]: branchHere,
+  [PlayCommand.UseText]: ({ takeOvers }) => takeOvers.longTexts.use(),
+};
+
+const mostBranches = 64;
+
+async function takeOver(context: Context, target: Target, detail?: unknown): Promise<void> {
+  requireTrust();
+  if (target && 'kind' in target && target.kind === 'knownTask') {
+    const { repository, task } = target;
+    return context.takeOvers.play(repository.root, { taskId: task.instance_id }, task.instance_id);
+  }
+  const place = await placeOf(context, target, detail, t('Act in place of'));
+  if (!place) return;
+  const { address, turn } = place;
+  const { runId, trajectoryId } = address;
+  const point = { runId, trajectoryId, turn: turn - 1 };
+  await context.takeOvers.play(path.dirname(address.stateFolder), point, trajectoryId);
+}
+
+async function branchHere(context: Context, target: Target, detail?: unknown): Promise<void> {
+  requireTrust();
+  const place = await placeOf(context, target, detail, t('Branch in place of'));
+  if (!place) return;
+  const { address, turn } = place;
+  const { runId, trajectoryId, stateFolder } = address;
+  const count = await vscode.window.showInputBox({
+    title: t('Play on in place of turn {0}', turn),
+    prompt: t('How many branches?'),
+    value: '4',
+    validateInput: (text) =>
+      /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= mostBranches
+        ? undefined
+        : t('Give a number from 1 to {0}.', mostBranches),
+  });
+  if (count === undefined) return;
+  const { branchedSchema, runCli } = await import('./engine.js');
+  const repoRoot = path.dirname(stateFolder);
+  const options = ['--turn', String(turn - 1), '--count', count];
+  const args = ['branch', '--json', '--repo', repoRoot, ...options, '--', runId, trajectoryId];
+  const title = t('Branching {0} in place of turn {1}', trajectoryId, turn);
+  const { branches } = await withCancellableProgress(title, context.lifetime, (signal, onProgress) =>
+    runCli({ cli: context.cli, repoRoot, args, onProgress }, branchedSchema, signal),
+  );
+  context.store.refresh();
+  const solved = branches.filter(({ resolved }) => resolved).length;
+  const show = { title: t('Show Rollouts as a Tree'), run: () => showGroup(context, address) };
+  const text = t('{0} of {1} branches solved the task.', solved, branches.length);
+  void answer(vscode.window.showInformationMessage(`Whetstone: ${text}`, show.title), [show]);
+}
+
+async function showGroup(
+  { store, pictures }: Context,
+  { stateFolder, runId, trajectoryId }: TrajectoryAddress,
+): Promise<void> {
+  const { kind, step, taskId } = await (await store.reader(stateFolder, runId)).trajectory(trajectoryId);
+  pictures.show({ stateFolder, runId, kind, step, taskId });
+}
+
+/** The trajectory, and the turn (1-based) that something else is to be done in place of. */
+async function placeOf(
+  { store }: Context,
+  target: Target,
+  detail: unknown,
+  title: string,
+): Promise<{ readonly address: TrajectoryAddress; readonly turn: number } | undefined> {
+  const recorded = target && 'kind' in target && target.kind === 'knownTask' ? undefined : target;
+  const address = addressOf(recorded) ?? (await pickTrajectory(store));
+  if (!address) return undefined;
+  const named = typeof detail === 'number' ? detail : recorded && 'turn' in recorded ? recorded.turn.number : undefined;
+  if (named !== undefined) return { address, turn: named };
+  const reader = await store.reader(address.stateFolder, address.runId);
+  const turn = await pickTurn(turnsOf(await reader.trajectory(address.trajectoryId)).length, title);
+  return turn === undefined ? undefined : { address, turn };
+}
