@@ -51,9 +51,9 @@ const pages = {
   sourcemap: false,
   logLevel: 'warning',
   entryPoints: {
-    dashboard: 'src/extension/dashboard/page/dashboard.ts',
-    reward: 'src/extension/reward/page/reward.ts',
-    tree: 'src/extension/tree/page/tree.ts',
+    dashboard: 'src/extension/dashboard/page/main.ts',
+    reward: 'src/extension/reward/page/main.ts',
+    tree: 'src/extension/tree/page/main.ts',
   },
   outdir: 'dist/pages',
 };

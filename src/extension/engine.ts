@@ -5,6 +5,7 @@
  */
 export { openRepository } from '../env/repo/repository.js';
 export { excludeTask, includeTask, readExclusions } from '../env/tasks/excludedTasks.js';
+export { alignmentOf } from '../env/reward/similarity.js';
 export { changesOfPatch, changesOfTask, startFile } from '../env/tasks/taskChanges.js';
 export { readTasks } from '../env/tasks/taskStore.js';
 export { connectToRun, startTraining } from '../trainer/background/client.js';

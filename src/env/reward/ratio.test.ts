@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checksum, goldenPair } from './goldenPairs.testing.js';
-import { ratio, ratioAndCost } from './ratio.js';
+import { matchingBlocks, ratio, ratioAndCost } from './ratio.js';
 
 const [sum, ...rows] = readFileSync(new URL('../../../scripts/golden/ratio.txt', import.meta.url), 'utf8').split('\n');
 const golden = rows.join('').match(/.{16}/g) ?? [];
@@ -27,6 +27,21 @@ describe("the ratio and Python's difflib", () => {
     }
     expect(total.toString(16).padStart(8, '0')).toBe(sum);
     expect(differing).toEqual([]);
+  });
+});
+
+describe("the matching blocks and Python's difflib", () => {
+  it('are the same', () => {
+    const file = new URL('../../../scripts/golden/blocks.json', import.meta.url);
+    const pairs = JSON.parse(readFileSync(file, 'utf8')) as { a: string; b: string; blocks: number[][] }[];
+    expect(pairs).toHaveLength(300);
+    for (const { a, b, blocks } of pairs) {
+      const found = matchingBlocks(a, b);
+      expect(found.map((block) => [block.a, block.b, block.length])).toEqual(blocks);
+      const total = [...a].length + [...b].length;
+      const matched = found.reduce((sum, { length }) => sum + length, 0);
+      expect(total === 0 ? 1 : (2 * matched) / total).toBe(ratio(a, b));
+    }
   });
 });
 

@@ -8,6 +8,30 @@ export function ratio(a: string, b: string): number {
   return ratioAndCost(a, b).ratio;
 }
 
+/** A piece that two texts have in common: where it begins in each, and how long it is, in code points. */
+export interface MatchingBlock {
+  readonly a: number;
+  readonly b: number;
+  readonly length: number;
+}
+
+/**
+ * The blocks whose lengths add up to M, in order, those that touch on both sides joined: what Python's
+ * `difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()` gives, without its last, empty one.
+ */
+export function matchingBlocks(a: string, b: string): MatchingBlock[] {
+  const found: MatchingBlock[] = [];
+  countMatches(codePoints(a), codePoints(b), (block) => found.push(block));
+  const joined: MatchingBlock[] = [];
+  for (const block of found.sort((one, other) => one.a - other.a)) {
+    const last = joined.at(-1);
+    if (last && last.a + last.length === block.a && last.b + last.length === block.b)
+      joined[joined.length - 1] = { ...last, length: last.length + block.length };
+    else joined.push(block);
+  }
+  return joined;
+}
+
 /** The ratio, and what it cost in probes of the automaton's table. */
 export function ratioAndCost(a: string, b: string): { readonly ratio: number; readonly probes: number } {
   const left = codePoints(a);
@@ -27,7 +51,11 @@ export function ratioAndCost(a: string, b: string): { readonly ratio: number; re
  * shorter ones. So L falls strictly on the way down, the blocks on a way down are disjoint, and hence its depth is below
  * sqrt(2 * min(|a|, |b|)); each level takes time linear in |a| + |b|.
  */
-function countMatches(a: Int32Array, b: Int32Array): { matches: number; probes: number } {
+function countMatches(
+  a: Int32Array,
+  b: Int32Array,
+  onBlock: (block: MatchingBlock) => void = () => undefined,
+): { matches: number; probes: number } {
   const automaton = new SuffixAutomaton(b.length);
   const windows = new Int32Array(b.length);
   const nextWindow = new Int32Array(b.length);
@@ -62,6 +90,7 @@ function countMatches(a: Int32Array, b: Int32Array): { matches: number; probes: 
       if (found === -1) return;
       pending.push([aDone, start, bDone, found]);
       matches += longest;
+      onBlock({ a: start, b: found, length: longest });
       aDone = start + longest;
       bDone = found + longest;
     });

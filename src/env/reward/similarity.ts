@@ -1,6 +1,6 @@
 import type { Grade } from '../../trajectory/grade.js';
 import type { FileChange } from '../workspace/workspace.js';
-import { ratio } from './ratio.js';
+import { matchingBlocks, ratio, type MatchingBlock } from './ratio.js';
 import { unifiedDiffHunks } from './unifiedDiff.js';
 import { FormatError, parseUnifiedDiff } from './unifiedPatch.js';
 
@@ -34,6 +34,21 @@ export function similarityReason({ files, formatError }: Similarity): string {
  */
 export function changesSimilarity(predicted: readonly FileChange[], oracle: readonly FileChange[]): Similarity {
   return meanSimilarity(diffsOfChanges(predicted), diffsOfChanges(oracle));
+}
+
+/** What the similarity of a file compares, and the blocks that both sides have in common. */
+export interface Alignment {
+  /** Hunks of a unified diff; empty where this side does not change the file. */
+  readonly predicted: string;
+  readonly oracle: string;
+  /** `a` lies in `predicted`, `b` in `oracle`. */
+  readonly blocks: readonly MatchingBlock[];
+}
+
+/** How the two sides' changes of a file are aligned: twice the blocks' lengths, over both texts', is its similarity. */
+export function alignmentOf(predicted: readonly FileChange[], oracle: readonly FileChange[], path: string): Alignment {
+  const [mine, theirs] = [predicted, oracle].map((changes) => diffsOfChanges(changes).get(path) ?? '');
+  return { predicted: mine, oracle: theirs, blocks: matchingBlocks(mine, theirs) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { PanelType } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { showError } from '../messages.js';
 import { loadPage, pageOptions } from '../pages/page.js';
+import { isTranslate, type Translate } from '../pages/translations.js';
 import { revealTrajectory } from '../revealTrajectory.js';
 import { outcomeOf, shortTime } from '../runs/runTreeItem.js';
 import type { RunStore } from '../runs/runStore.js';
@@ -10,6 +11,7 @@ import type { RunOf } from '../runs/runTree.js';
 import type { TrajectoryDocuments } from '../trajectory/trajectoryDocuments.js';
 import type { FromDashboard, ToDashboard } from './dashboardMessages.js';
 import { seriesOf, type RunSeries } from './runSeries.js';
+import { t } from '../translate.js';
 
 const settleMilliseconds = 500;
 
@@ -51,7 +53,12 @@ export class Dashboard implements vscode.Disposable {
     }
     const options = { ...pageOptions(this.extensionUri), enableFindWidget: true };
     this.adopt(
-      vscode.window.createWebviewPanel(PanelType.Dashboard, 'Whetstone Dashboard', vscode.ViewColumn.Active, options),
+      vscode.window.createWebviewPanel(
+        PanelType.Dashboard,
+        t('Whetstone Dashboard'),
+        vscode.ViewColumn.Active,
+        options,
+      ),
     );
   }
 
@@ -64,7 +71,7 @@ export class Dashboard implements vscode.Disposable {
     this.opened = this.lifetime.child('panel');
     this.panel = this.opened.add(panel);
     panel.webview.options = pageOptions(this.extensionUri);
-    this.opened.add(panel.webview.onDidReceiveMessage((message: FromDashboard) => this.receive(message)));
+    this.opened.add(panel.webview.onDidReceiveMessage((message: FromDashboard | Translate) => this.receive(message)));
     this.opened.add(this.context.store.onDidChange(() => this.sendSoon()));
     this.opened.add(
       panel.onDidDispose(() => {
@@ -72,10 +79,11 @@ export class Dashboard implements vscode.Disposable {
         this.opened.dispose();
       }),
     );
-    loadPage(panel.webview, this.extensionUri, 'dashboard', 'Whetstone Dashboard');
+    this.opened.add(loadPage(panel.webview, this.extensionUri, 'dashboard', t('Whetstone Dashboard')));
   }
 
-  private receive(message: FromDashboard): void {
+  private receive(message: FromDashboard | Translate): void {
+    if (isTranslate(message)) return;
     void this.answer(message).catch((error: unknown) => showError(error, this.context.log));
   }
 
@@ -142,13 +150,14 @@ export class Dashboard implements vscode.Disposable {
         outcome: outcomeOf(header).word,
         reward: header.reward,
       }));
-    const title = `${kind === 'evaluation' ? 'Evaluation after step' : 'Step'} ${step} · ${shortTime(summary.createdAt)}`;
+    const phase = kind === 'evaluation' ? t('Evaluation after step {0}', step) : t('Step {0}', step);
+    const title = `${phase} · ${shortTime(summary.createdAt)}`;
     this.post({ type: 'trajectories', key, title, trajectories });
   }
 
   private async run(folder: string): Promise<RunOf> {
     const run = (await this.context.store.runs()).find(({ summary }) => summary.folder === folder);
-    if (!run) throw new Error('The run is gone.');
+    if (!run) throw new Error(t('The run is gone.'));
     return run;
   }
 

@@ -1,6 +1,8 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import { visibleText } from '../trajectory/visibleText.js';
+import { useTranslations } from '../translate.js';
+import type { Translate, Translations } from './translations.js';
 
 interface VsCodeApi<State> {
   postMessage(message: unknown): void;
@@ -9,11 +11,30 @@ interface VsCodeApi<State> {
 }
 declare function acquireVsCodeApi<State>(): VsCodeApi<State>;
 
+/** The editor gives it once. */
+let acquired: VsCodeApi<unknown> | undefined;
+function vsCode<State>(): VsCodeApi<State> {
+  acquired ??= acquireVsCodeApi<unknown>();
+  return acquired as VsCodeApi<State>;
+}
+
+/** Loads the page once its texts are there in the editor's language: the extension sends them, the page holds none. */
+export function startPage(load: () => Promise<unknown>): void {
+  const receive = ({ data }: MessageEvent<Translations>) => {
+    if (data.type !== 'translations') return;
+    window.removeEventListener('message', receive);
+    useTranslations(data.texts);
+    void load();
+  };
+  window.addEventListener('message', receive);
+  vsCode().postMessage({ type: 'translate' } satisfies Translate);
+}
+
 /** The page's end of the line to the extension, and what it remembers while it is hidden. Called once. */
 export function connect<To, From, State>(
   receive: (message: To) => void,
 ): { post(message: From): void; state: State | undefined; remember(state: State): void } {
-  const api = acquireVsCodeApi<State>();
+  const api = vsCode<State>();
   // Only the extension posts to this window: the policy of the page lets no other frame or script in.
   window.addEventListener('message', ({ data }: MessageEvent<To>) => receive(data));
   return {

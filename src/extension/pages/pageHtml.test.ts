@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { pageHtml } from './pageHtml.js';
 
 describe('the document of a webview', () => {
-  const parts = { title: 'T', script: 'https://host/page.js', style: 'https://host/page.css', source: 'https://host' };
+  const parts = {
+    title: 'T',
+    language: 'zh-cn',
+    script: 'https://host/page.js',
+    style: 'https://host/page.css',
+    source: 'https://host',
+  };
 
   it('allows its own script and style and nothing else', () => {
     const [, policy] = /Content-Security-Policy" content="([^"]*)"/.exec(pageHtml(parts)) ?? [];

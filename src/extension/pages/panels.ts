@@ -3,6 +3,7 @@ import type { PanelType } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { showError } from '../messages.js';
 import { loadPage, pageOptions } from './page.js';
+import { isTranslate, type Translate } from './translations.js';
 
 export interface PanelKind<From> {
   readonly type: PanelType;
@@ -62,7 +63,8 @@ export class Panels<To, From> implements vscode.Disposable {
     own.add(panel);
     panel.webview.options = pageOptions(this.extensionUri);
     own.add(
-      panel.webview.onDidReceiveMessage((message: From) => {
+      panel.webview.onDidReceiveMessage((message: From | Translate) => {
+        if (isTranslate(message)) return;
         void this.kind.receive(key, message).catch((error: unknown) => showError(error, this.log));
       }),
     );
@@ -72,6 +74,6 @@ export class Panels<To, From> implements vscode.Disposable {
         own.dispose();
       }),
     );
-    loadPage(panel.webview, this.extensionUri, this.kind.page, this.kind.titleOf(key));
+    own.add(loadPage(panel.webview, this.extensionUri, this.kind.page, this.kind.titleOf(key)));
   }
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { badInput } from '../../trajectory/errors.js';
 import type { Grade } from '../../trajectory/grade.js';
 import { requireTrust } from '../commandTargets.js';
 import { PanelType } from '../contributions.js';
@@ -14,8 +15,10 @@ import type { TaskDocuments } from '../tasks/taskDocuments.js';
 import type { TrajectoryDocuments } from '../trajectory/trajectoryDocuments.js';
 import type { TrajectoryAddress } from '../trajectory/trajectoryAddress.js';
 import { fromUriQuery, toUriParts } from '../trajectory/trajectoryAddress.js';
+import { alignedPieces } from './alignedPieces.js';
 import type { FromReward, ToReward } from './rewardMessages.js';
 import { rewardReport } from './rewardReport.js';
+import { t } from '../translate.js';
 
 interface RewardContext {
   readonly lifetime: Lifetime;
@@ -27,6 +30,9 @@ interface RewardContext {
   readonly cli: string;
 }
 
+/** Characters of a file on both sides, before and after: what the host aligns while it answers nothing else. */
+const mostAligned = 400_000;
+
 /** Why a trajectory got its reward: a panel for each. */
 export class RewardDebugger implements vscode.Disposable {
   private readonly panels: Panels<ToReward, FromReward>;
@@ -37,7 +43,7 @@ export class RewardDebugger implements vscode.Disposable {
     private readonly context: RewardContext,
     extensionUri: vscode.Uri,
   ) {
-    const titleOf = (key: string) => `Reward of ${fromUriQuery(key).trajectoryId}`;
+    const titleOf = (key: string) => t('Reward of {0}', fromUriQuery(key).trajectoryId);
     const receive = (key: string, message: FromReward) => this.answer(key, message);
     const kind = { type: PanelType.Reward, page: 'reward', titleOf, receive };
     this.panels = new Panels(kind, extensionUri, context.log);
@@ -58,6 +64,8 @@ export class RewardDebugger implements vscode.Disposable {
         return this.send(key);
       case 'compare':
         return this.compare(address);
+      case 'align':
+        return this.align(key, message.path);
       case 'gradeAgain':
         return this.gradeAgain(key);
       case 'openTrajectory':
@@ -78,11 +86,41 @@ export class RewardDebugger implements vscode.Disposable {
     return { trajectory, task: tasks.find(({ instance_id }) => instance_id === trajectory.taskId) };
   }
 
-  private async compare(address: TrajectoryAddress): Promise<void> {
-    const { stateFolder, runId, trajectoryId } = address;
+  /** Sends how the changes of a file are aligned. Throws bad-input where they are too long to be drawn. */
+  private async align(key: string, file: string): Promise<void> {
+    const address = fromUriQuery(key);
     const { trajectory } = await this.look(address);
-    const root = path.dirname(stateFolder);
-    await this.context.taskDocuments.openPrediction({ root, runId, trajectoryId, taskId: trajectory.taskId });
+    const { alignmentOf } = await import('../engine.js');
+    const patch = this.patchAddress(address, trajectory.taskId);
+    const { taskDocuments } = this.context;
+    const [predicted, oracle] = await Promise.all(
+      (['predicted', 'oracle'] as const).map((what) => taskDocuments.changesOf({ ...patch, what })),
+    );
+    const changed = [...predicted, ...oracle].filter((change) => change.path === file);
+    const size = changed.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0), 0);
+    if (size > mostAligned)
+      throw badInput(t('{0} is too long to be drawn.', file), t('Compare it in the diff editor.'));
+    const { blocks, ...texts } = alignmentOf(predicted, oracle, file);
+    const pieces = {
+      predicted: alignedPieces(
+        texts.predicted,
+        blocks.map(({ a: start, length }) => ({ start, length })),
+      ),
+      oracle: alignedPieces(
+        texts.oracle,
+        blocks.map(({ b: start, length }) => ({ start, length })),
+      ),
+    };
+    this.panels.post(key, { type: 'alignment', file: { path: file, ...pieces } });
+  }
+
+  private patchAddress({ stateFolder, runId, trajectoryId }: TrajectoryAddress, taskId: string) {
+    return { root: path.dirname(stateFolder), runId, trajectoryId, taskId };
+  }
+
+  private async compare(address: TrajectoryAddress): Promise<void> {
+    const { trajectory } = await this.look(address);
+    await this.context.taskDocuments.openPrediction(this.patchAddress(address, trajectory.taskId));
   }
 
   /** Grades the recorded patch in a fresh tree, in a process of its own. */
@@ -98,7 +136,7 @@ export class RewardDebugger implements vscode.Disposable {
       const patch = path.join(folder, 'predicted.patch');
       await writeFile(patch, trajectory.patch);
       const args = ['grade', '--json', '--repo', repoRoot, '--task', trajectory.taskId, '--patch', patch];
-      const title = `Grading ${address.trajectoryId} again`;
+      const title = t('Grading {0} again', address.trajectoryId);
       const grade = await withCancellableProgress(title, this.context.lifetime, (signal) =>
         runCli({ cli: this.context.cli, repoRoot, args }, gradeSchema, signal),
       );

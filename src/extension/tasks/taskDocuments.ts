@@ -97,7 +97,8 @@ export class TaskDocuments implements vscode.TextDocumentContentProvider, vscode
     this.lifetime.dispose();
   }
 
-  private changesOf(address: PatchAddress): Promise<Changes> {
+  /** What a patch changes, file by file. */
+  changesOf(address: PatchAddress): Promise<Changes> {
     const { root, taskId, runId, trajectoryId, what } = address;
     const key = JSON.stringify([root, taskId, runId, trajectoryId, what]);
     const known = this.changes.get(key);

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import uPlot from 'uplot';
 import { colour, element } from '../../pages/dom.js';
+import { t } from '../../translate.js';
 import { align, smooth } from '../smoothing.js';
 
 /** One run's values of one metric. */
@@ -258,8 +259,9 @@ export class Chart {
     const { index, line } = this.at ?? { index: -1, line: 0 };
     const value = this.columns.ys[line]?.[index];
     if (value !== undefined && value !== null && lines[line]) {
-      const place = `${axis.toLowerCase()} ${figure(this.columns.x[index])}`;
-      this.reading.textContent = `${figure(value)} at ${place}${lines.length > 1 ? ` · ${lines[line].label}` : ''}`;
+      const at = figure(this.columns.x[index]);
+      const place = axis === 'Minutes' ? t('minute {0}', at) : t('step {0}', at);
+      this.reading.textContent = `${t('{0} at {1}', figure(value), place)}${lines.length > 1 ? ` · ${lines[line].label}` : ''}`;
     } else {
       this.reading.textContent = lines.length === 1 ? figure(lastOf(lines[0])) : '';
     }
@@ -268,14 +270,16 @@ export class Chart {
   /** For those who do not see the curves. */
   private description(): string {
     const { lines, marks } = this.picture!;
-    const curves = lines.map((line) => `${line.label}: from ${figure(line.y[0] ?? null)} to ${figure(lastOf(line))}`);
-    const found = marks.length === 0 ? '' : ` The doctor marks ${marks.length} places.`;
-    return `${this.title}. ${curves.join('. ')}.${found} Arrow keys read the points, Enter lists the trajectories of one.`;
+    const curves = lines.map((line) =>
+      t('{0}: from {1} to {2}', line.label, figure(line.y[0] ?? null), figure(lastOf(line))),
+    );
+    const found = marks.length === 0 ? '' : ` ${t('The doctor marks {0} places.', marks.length)}`;
+    return `${this.title}. ${curves.join('. ')}.${found} ${t('Arrow keys read the points, Enter lists the trajectories of one.')}`;
   }
 }
 
 const lastOf = ({ y }: Line) => y.filter((value) => value !== null).at(-1) ?? null;
-const figure = (value: number | null) => (value === null ? 'nothing' : String(Number(value.toPrecision(4))));
+const figure = (value: number | null) => (value === null ? t('nothing') : String(Number(value.toPrecision(4))));
 
 /** The values with a little room; a constant is drawn in the middle. */
 function roomy(low: number | null, high: number | null, extremes: readonly number[]): [number, number] {

@@ -2,6 +2,7 @@
 import 'uplot/dist/uPlot.min.css';
 import './dashboard.css';
 import { connect, element, onThemeChanged, root } from '../../pages/dom.js';
+import { t } from '../../translate.js';
 import type { FromDashboard, RunChoice, ToDashboard } from '../dashboardMessages.js';
 import type { Place, RunSeries } from '../runSeries.js';
 import { inOrder } from '../smoothing.js';
@@ -12,15 +13,20 @@ interface State {
   readonly axis: 'Step' | 'Minutes';
   readonly more: boolean;
 }
+/** A chart's title, and what lies behind its points. */
+interface Picture {
+  readonly title: string;
+  readonly kind: 'evaluation' | 'rollout';
+}
 type Trajectories = Extract<ToDashboard, { type: 'trajectories' }>;
 
 const shownAtOnce = 9;
 const stageNames = {
-  tasks: 'tasks',
-  'evaluate-before': 'evaluation',
-  'warm-start': 'warm start',
-  train: 'training',
-  'evaluate-after': 'evaluation',
+  tasks: t('tasks'),
+  'evaluate-before': t('evaluation'),
+  'warm-start': t('warm start'),
+  train: t('training'),
+  'evaluate-after': t('evaluation'),
 };
 
 let runs: readonly RunChoice[] = [];
@@ -34,7 +40,7 @@ const { post, state, remember } = connect<ToDashboard, FromDashboard, State>((me
 let chosen: State = { smoothing: 0, axis: 'Step', more: false, ...state };
 
 const charts = new Map<string, Chart>();
-const runList = element('div', { class: 'runs', attributes: { role: 'group', 'aria-label': 'Runs' } });
+const runList = element('div', { class: 'runs', attributes: { role: 'group', 'aria-label': t('Runs') } });
 const slider = element('input', {
   attributes: { type: 'range', min: '0', max: '0.99', step: '0.01', id: 'smoothing' },
 });
@@ -47,7 +53,8 @@ slider.addEventListener('input', () => {
 const axis = element(
   'select',
   { attributes: { id: 'axis' } },
-  ...['Step', 'Minutes'].map((name) => element('option', { attributes: { value: name } }, name)),
+  element('option', { attributes: { value: 'Step' } }, t('Step')),
+  element('option', { attributes: { value: 'Minutes' } }, t('Minutes')),
 );
 axis.value = chosen.axis;
 axis.addEventListener('change', () => choose({ axis: axis.value === 'Minutes' ? 'Minutes' : 'Step' }));
@@ -59,17 +66,21 @@ more.open = chosen.more;
 more.addEventListener('toggle', () => choose({ more: more.open }));
 const findings = element('ul', { class: 'findings' });
 const side = element('section', { class: 'side', attributes: { 'aria-live': 'polite' } });
-const nothing = element('p', { class: 'quiet' }, 'Nothing has been measured yet. The charts fill while a run trains.');
+const nothing = element(
+  'p',
+  { class: 'quiet' },
+  t('Nothing has been measured yet. The charts fill while a run trains.'),
+);
 
 root().append(
   element(
     'header',
     {},
     runList,
-    element('label', { attributes: { for: 'smoothing' } }, 'Smoothing'),
+    element('label', { attributes: { for: 'smoothing' } }, t('Smoothing')),
     slider,
     sliderValue,
-    element('label', { attributes: { for: 'axis' } }, 'Over'),
+    element('label', { attributes: { for: 'axis' } }, t('Over')),
     axis,
   ),
   findings,
@@ -117,7 +128,7 @@ function draw(): void {
   const at = ({ x, minutes }: Place) => (chosen.axis === 'Minutes' ? minutes : x);
   const rankOf = (key: string) => runs.findIndex((run) => run.key === key);
   const names = inOrder(series.flatMap(({ metrics }) => Object.keys(metrics)));
-  const pictures: [title: string, lines: Line[]][] = [];
+  const pictures: [picture: Picture, lines: Line[]][] = [];
   const splits = inOrder(series.flatMap(({ evaluations }) => evaluations.map(({ split }) => split)));
   for (const split of splits) {
     const lines = series.flatMap(({ key, label, evaluations }): Line[] => {
@@ -126,7 +137,7 @@ function draw(): void {
       const intervals = points.map(({ low, high }) => [low, high] as const);
       return [{ key, label, rank: rankOf(key), x: points.map(at), y: points.map(({ rate }) => rate), intervals }];
     });
-    pictures.push([`success of evaluations (${split})`, lines]);
+    pictures.push([{ title: t('success of evaluations ({0})', split), kind: 'evaluation' }, lines]);
   }
   for (const name of names) {
     const lines = series.flatMap(({ key, label, x, minutes, metrics }): Line[] =>
@@ -134,7 +145,7 @@ function draw(): void {
         ? [{ key, label, rank: rankOf(key), x: chosen.axis === 'Minutes' ? minutes : x, y: metrics[name] }]
         : [],
     );
-    pictures.push([name, lines]);
+    pictures.push([{ title: name, kind: 'rollout' }, lines]);
   }
   const bands =
     series.length === 1
@@ -146,8 +157,8 @@ function draw(): void {
     ...evaluations.map(at),
   ]);
   const range = rangeOf(places);
-  const chartOf = ([title, lines]: [string, Line[]]) => {
-    const chart = charts.get(title) ?? new Chart(title, (key, x) => choosePoint(title, key, x));
+  const chartOf = ([{ title, kind }, lines]: [Picture, Line[]]) => {
+    const chart = charts.get(title) ?? new Chart(title, (key, x) => choosePoint(kind, key, x));
     charts.set(title, chart);
     return {
       chart,
@@ -166,7 +177,7 @@ function draw(): void {
   );
   [...first, ...rest].forEach(({ show }) => show());
   more.hidden = pictures.length <= shownAtOnce;
-  moreTitle.textContent = `${Math.max(0, pictures.length - shownAtOnce)} more metrics`;
+  moreTitle.textContent = t('{0} more metrics', Math.max(0, pictures.length - shownAtOnce));
   nothing.hidden = pictures.length > 0;
   showFindings();
 }
@@ -191,7 +202,7 @@ function showFindings(): void {
   const lines = series.flatMap(({ label, marks }) =>
     marks.map(({ x, mode, severity, message }) => {
       const icon = severity === 'critical' ? '✖' : '⚠';
-      const where = series.length > 1 ? `${label}, step ${x}` : `step ${x}`;
+      const where = series.length > 1 ? `${label}, ${t('step {0}', x)}` : t('step {0}', x);
       return element('li', { class: severity }, `${icon} ${where}: ${mode} (${severity}). ${message}`);
     }),
   );
@@ -199,15 +210,13 @@ function showFindings(): void {
   findings.replaceChildren(...lines);
 }
 
-function choosePoint(title: string, key: string, position: number): void {
+function choosePoint(kind: Picture['kind'], key: string, position: number): void {
   const run = series.find((candidate) => candidate.key === key);
   if (!run) return;
-  const isEvaluation = title.startsWith('success of evaluations');
-  const points: readonly Place[] = isEvaluation
-    ? run.evaluations
-    : run.x.map((x, index) => ({ x, minutes: run.minutes[index] }));
+  const points: readonly Place[] =
+    kind === 'evaluation' ? run.evaluations : run.x.map((x, index) => ({ x, minutes: run.minutes[index] }));
   const point = points.find(({ x, minutes }) => (chosen.axis === 'Minutes' ? minutes : x) === position);
-  if (point) post({ type: 'point', key, step: point.x, kind: isEvaluation ? 'evaluation' : 'rollout' });
+  if (point) post({ type: 'point', key, step: point.x, kind });
 }
 
 function showTrajectories({ key, title, trajectories }: Trajectories): void {
@@ -216,7 +225,7 @@ function showTrajectories({ key, title, trajectories }: Trajectories): void {
       'tr',
       {},
       element('td', {}, outcome),
-      element('td', { class: 'number' }, reward === null ? 'none' : reward.toFixed(2)),
+      element('td', { class: 'number' }, reward === null ? t('none') : reward.toFixed(2)),
       element(
         'td',
         { class: 'wrap' },
@@ -231,14 +240,14 @@ function showTrajectories({ key, title, trajectories }: Trajectories): void {
   const head = element(
     'tr',
     {},
-    element('th', {}, 'Outcome'),
-    element('th', { class: 'number' }, 'Reward'),
-    element('th', {}, 'Task'),
+    element('th', {}, t('Outcome')),
+    element('th', { class: 'number' }, t('Reward')),
+    element('th', {}, t('Task')),
   );
   side.replaceChildren(
     element('h2', {}, title),
     rows.length === 0
-      ? element('p', { class: 'quiet' }, 'No trajectory was played there.')
+      ? element('p', { class: 'quiet' }, t('No trajectory was played there.'))
       : element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)),
   );
 }

@@ -1,61 +1,72 @@
 /// <reference lib="dom" />
 import './reward.css';
 import { connect, element, root } from '../../pages/dom.js';
+import type { AlignedFile, AlignedPiece } from '../alignedPieces.js';
 import type { FromReward, ToReward } from '../rewardMessages.js';
+import { t } from '../../translate.js';
 import type { ComponentRow, FileRow, GradeReport, RewardReport, TestRow } from '../rewardReport.js';
 
 const shownTests = 500;
 
 const { post, remember } = connect<ToReward, FromReward, { key: string }>((message) => {
   if (message.type === 'grading') return setGrading(message.isOn);
+  if (message.type === 'alignment') return showAlignment(message.file);
   remember({ key: message.key });
   show(message.report);
 });
-const gradeAgain = element('button', { class: 'primary', onClick: () => post({ type: 'gradeAgain' }) }, 'Grade Again');
+const gradeAgain = element(
+  'button',
+  { class: 'primary', onClick: () => post({ type: 'gradeAgain' }) },
+  t('Grade Again'),
+);
 const grading = element('span', { class: 'quiet', attributes: { role: 'status' } });
 const content = element('div');
+const alignment = element('section', { class: 'alignment', attributes: { 'aria-live': 'polite' } });
 root().append(content);
 post({ type: 'ready' });
 
 function setGrading(isOn: boolean): void {
   gradeAgain.disabled = isOn;
-  grading.textContent = isOn ? 'Grading in a fresh tree…' : '';
+  grading.textContent = isOn ? t('Grading in a fresh tree…') : '';
 }
 
 function show({ title, ended, recorded, again, hasTask }: RewardReport): void {
-  const compare = element('button', { onClick: () => post({ type: 'compare' }) }, 'Predicted beside Oracle');
+  const compare = element('button', { onClick: () => post({ type: 'compare' }) }, t('Predicted beside Oracle'));
   compare.disabled = !hasTask;
   gradeAgain.disabled = !hasTask;
   content.replaceChildren(
     element('h1', { class: 'wrap' }, title),
-    element('p', {}, recorded ? sentence(recorded) : `It was not graded: ${ended}`),
-    again ? element('p', {}, `Graded again: ${sentence(again)}`) : element('span'),
+    element('p', {}, recorded ? sentence(recorded) : t('It was not graded: {0}', ended)),
+    again ? element('p', {}, t('Graded again: {0}', sentence(again))) : element('span'),
     element(
       'p',
       { class: 'actions' },
       compare,
       gradeAgain,
-      element('button', { onClick: () => post({ type: 'openTrajectory' }) }, 'Open Trajectory'),
+      element('button', { onClick: () => post({ type: 'openTrajectory' }) }, t('Open Trajectory')),
       grading,
     ),
     ...(hasTask
       ? []
-      : [element('p', { class: 'quiet' }, 'The run holds no such task: there is nothing to compare with.')]),
+      : [element('p', { class: 'quiet' }, t('The run holds no such task: there is nothing to compare with.'))]),
     ...(recorded || again ? sections(recorded, again) : []),
   );
 }
 
 const sentence = ({ reward, resolved }: GradeReport) =>
-  `reward ${reward.toFixed(4)}, ${resolved ? 'every test passes' : 'not every test passes'}`;
+  resolved
+    ? t('reward {0}, every test passes', reward.toFixed(4))
+    : t('reward {0}, not every test passes', reward.toFixed(4));
 
 function sections(recorded: GradeReport | null, again: GradeReport | null): HTMLElement[] {
   return [
-    element('h2', {}, 'Components'),
+    element('h2', {}, t('Components')),
     componentTable(recorded?.components ?? [], again?.components ?? null),
-    element('h2', {}, 'Tests'),
+    element('h2', {}, t('Tests')),
     testTable(recorded?.tests ?? [], again?.tests ?? null),
-    element('h2', {}, 'Similarity to the oracle, by file'),
+    element('h2', {}, t('Similarity to the oracle, by file')),
     fileTable((again ?? recorded)?.files ?? []),
+    alignment,
   ];
 }
 
@@ -63,7 +74,15 @@ function componentTable(rows: readonly ComponentRow[], again: readonly Component
   const names = [...new Set([...rows, ...(again ?? [])].map(({ name }) => name))];
   const sum = (list: readonly ComponentRow[]) => list.reduce((total, { gave }) => total + gave, 0);
   return table(
-    ['Component', '#Score', '#Weight', '#Gave', 'Of', ...(again ? ['#Again'] : []), 'Why'],
+    [
+      t('Component'),
+      `#${t('Score')}`,
+      `#${t('Weight')}`,
+      `#${t('Gave')}`,
+      t('Of'),
+      ...(again ? [`#${t('Again')}`] : []),
+      t('Why'),
+    ],
     [
       ...names.map((name) => {
         const row = rows.find((one) => one.name === name);
@@ -71,15 +90,15 @@ function componentTable(rows: readonly ComponentRow[], again: readonly Component
         const known = (row ?? second)!;
         return [
           name,
-          row ? row.score.toFixed(4) : 'none',
+          row ? row.score.toFixed(4) : t('none'),
           String(known.weight),
-          row ? row.gave.toFixed(4) : 'none',
+          row ? row.gave.toFixed(4) : t('none'),
           bar(known),
-          ...(again ? [second ? second.gave.toFixed(4) : 'not without the episode'] : []),
+          ...(again ? [second ? second.gave.toFixed(4) : t('not without the episode')] : []),
           known.reason,
         ];
       }),
-      ['Reward', '', '', sum(rows).toFixed(4), '', ...(again ? [sum(again).toFixed(4)] : []), ''],
+      [t('Reward'), '', '', sum(rows).toFixed(4), '', ...(again ? [sum(again).toFixed(4)] : []), ''],
     ],
   );
 }
@@ -92,10 +111,10 @@ function bar({ name, least, most, gave }: ComponentRow): HTMLElement {
 }
 
 function testTable(rows: readonly TestRow[], again: readonly TestRow[] | null): HTMLElement {
-  if (rows.length === 0) return element('p', { class: 'quiet' }, 'It is graded by no test.');
+  if (rows.length === 0) return element('p', { class: 'quiet' }, t('It is graded by no test.'));
   const second = new Map(again?.map(({ id, after }) => [id, after]));
   const made = table(
-    ['Test', 'List', 'Before', 'After', ...(again ? ['Again'] : [])],
+    [t('Test'), t('List'), t('Before'), t('After'), ...(again ? [t('Again')] : [])],
     rows
       .slice(0, shownTests)
       .map(({ id, list, before, after, isWrong }) => [
@@ -108,19 +127,59 @@ function testTable(rows: readonly TestRow[], again: readonly TestRow[] | null): 
   );
   const rest = rows.length - shownTests;
   return rest > 0
-    ? element('div', {}, made, element('p', {}, `and ${rest} more, all of which pass or fail as above`))
+    ? element('div', {}, made, element('p', {}, t('and {0} more, all of which pass or fail as above', rest)))
     : made;
 }
 
 const signs = { passed: '✓', failed: '✖', skipped: '⤼', missing: '∅' };
-const status = (word: keyof typeof signs) => element('span', { class: word }, `${signs[word]} ${word}`);
+const words: Readonly<Record<keyof typeof signs, () => string>> = {
+  passed: () => t('passed'),
+  failed: () => t('failed'),
+  skipped: () => t('skipped'),
+  missing: () => t('missing'),
+};
+const status = (word: keyof typeof signs) => element('span', { class: word }, `${signs[word]} ${words[word]()}`);
 
 function fileTable(files: readonly FileRow[]): HTMLElement {
-  if (files.length === 0) return element('p', { class: 'quiet' }, 'Neither side changes a file.');
+  if (files.length === 0) return element('p', { class: 'quiet' }, t('Neither side changes a file.'));
   return table(
-    ['File', '#Similarity', 'Why'],
-    files.map(({ path, ratio, reason }) => [path, ratio.toFixed(4), reason || 'how alike the two differences are']),
+    [t('File'), `#${t('Similarity')}`, t('Why')],
+    files.map(({ path, ratio, reason }) => [
+      // Where only one side changes it there is nothing to align.
+      reason ? path : element('button', { class: 'link', onClick: () => post({ type: 'align', path }) }, path),
+      ratio.toFixed(4),
+      reason || t('how alike the two differences are'),
+    ]),
   );
+}
+
+/** Both sides' changes of a file: what both have is marked and numbered, the rest is underlined. */
+function showAlignment({ path, predicted, oracle }: AlignedFile): void {
+  const side = (title: string, pieces: readonly AlignedPiece[]) =>
+    element(
+      'div',
+      {},
+      element('h3', {}, title),
+      element('pre', { attributes: { tabindex: '0', 'aria-label': title } }, ...pieces.map(pieceOf)),
+    );
+  const common = predicted.filter(({ block }) => block !== null).length;
+  alignment.replaceChildren(
+    element('h2', { class: 'wrap' }, t('How {0} is aligned: {1} blocks in common', path, common)),
+    element('div', { class: 'sides' }, side(t('Predicted'), predicted), side(t('Oracle'), oracle)),
+  );
+  alignment.scrollIntoView({ block: 'nearest' });
+}
+
+function pieceOf({ text, block }: AlignedPiece): HTMLElement {
+  if (block === null) return element('span', { class: 'alone' }, text);
+  const made = element('mark', { title: t('Block {0}', block) }, text);
+  made.dataset.block = String(block);
+  const light = (isOn: boolean) => () => {
+    for (const same of alignment.querySelectorAll(`mark[data-block="${block}"]`)) same.classList.toggle('lit', isOn);
+  };
+  made.addEventListener('mouseenter', light(true));
+  made.addEventListener('mouseleave', light(false));
+  return made;
 }
 
 /** A heading with `#` in front is one of numbers. */

@@ -2,6 +2,7 @@
 import './tree.css';
 import { connect, element, root } from '../../pages/dom.js';
 import { visibleText } from '../../trajectory/visibleText.js';
+import { t } from '../../translate.js';
 import type { GroupNode } from '../groupTree.js';
 import type { FromTree, ToTree } from '../treeMessages.js';
 
@@ -9,6 +10,12 @@ const box = { width: 184, height: 38, columnGap: 34, rowGap: 10 };
 const margin = 12;
 const svgSpace = 'http://www.w3.org/2000/svg';
 const roleSigns = { prompt: '❯', agent: '✎', observation: '◂', outcome: '■' };
+const roleWords: Readonly<Record<GroupNode['role'], () => string>> = {
+  prompt: () => t('prompt'),
+  agent: () => t('agent'),
+  observation: () => t('observation'),
+  outcome: () => t('outcome'),
+};
 
 let nodes: readonly GroupNode[] = [];
 let shapes: readonly SVGGElement[] = [];
@@ -24,7 +31,9 @@ const title = element('h1', { class: 'wrap' });
 const hint = element(
   'p',
   { class: 'quiet' },
-  'Blue: pushed up, red with a broken line: pushed down; the stronger, the further from 0. Arrow keys walk, Enter opens the trajectory there, + and − zoom.',
+  t(
+    'Blue: pushed up, red with a broken line: pushed down; the stronger, the further from 0. Arrow keys walk, Enter opens the trajectory there, + and − zoom.',
+  ),
 );
 const stage = element('div', { class: 'stage' });
 const minimap = element('div', { class: 'minimap', attributes: { 'aria-hidden': 'true' } });
@@ -34,10 +43,10 @@ root().append(
   element(
     'p',
     { class: 'actions' },
-    element('button', { onClick: () => setZoom(zoom * 1.25), title: 'Zoom in (+)' }, 'Zoom In'),
-    element('button', { onClick: () => setZoom(zoom / 1.25), title: 'Zoom out (−)' }, 'Zoom Out'),
-    element('button', { onClick: () => setZoom(1), title: 'Natural size (0)' }, '100 %'),
-    element('button', { onClick: () => post({ type: 'touchedLines' }) }, 'Mark Touched Lines in the Source'),
+    element('button', { onClick: () => setZoom(zoom * 1.25), title: t('Zoom in (+)') }, t('Zoom In')),
+    element('button', { onClick: () => setZoom(zoom / 1.25), title: t('Zoom out (−)') }, t('Zoom Out')),
+    element('button', { onClick: () => setZoom(1), title: t('Natural size (0)') }, '100 %'),
+    element('button', { onClick: () => post({ type: 'touchedLines' }) }, t('Mark Touched Lines in the Source')),
   ),
   hint,
   stage,
@@ -72,7 +81,8 @@ function show({ title: text, nodes: given, leftOut }: ToTree): void {
   selected = 0;
   title.textContent = visibleText(text);
   hint.hidden = nodes.length === 0;
-  if (leftOut > 0) title.append(element('span', { class: 'quiet' }, ` (${leftOut} more rollouts are not drawn)`));
+  if (leftOut > 0)
+    title.append(element('span', { class: 'quiet' }, ` (${t('{0} more rollouts are not drawn', leftOut)})`));
   const width = Math.max(0, ...nodes.map(left)) + box.width + margin;
   const height = Math.max(0, ...nodes.map(top)) + box.height + margin;
   const strongest = Math.max(...nodes.map(({ advantage }) => Math.abs(advantage ?? 0)), 1e-9);
@@ -146,8 +156,8 @@ function shapeOf(node: GroupNode, at: number, strongest: number): SVGGElement {
 
 function inWords({ role, label, detail, advantage, passages }: GroupNode): string {
   const who = passages.map(({ rollout }) => rollout).join(', ');
-  const weight = advantage === null ? '' : `, advantage ${signed(advantage)}`;
-  return visibleText(`${role}: ${label} ${detail}, rollouts ${who}${weight}`);
+  const weight = advantage === null ? '' : `, ${t('advantage {0}', signed(advantage))}`;
+  return visibleText(`${roleWords[role]()}: ${label} ${detail}, ${t('rollouts {0}', who)}${weight}`);
 }
 
 function cut(text: string, length: number): string {
@@ -183,7 +193,7 @@ function selectBeside(by: number): void {
 }
 
 function select(at: number, focus = true): void {
-  if (nodes.length === 0) return details.replaceChildren(element('p', {}, 'No trajectory was played here.'));
+  if (nodes.length === 0) return details.replaceChildren(element('p', {}, t('No trajectory was played here.')));
   shapes[selected]?.setAttribute('tabindex', '-1');
   shapes[selected]?.classList.remove('selected');
   selected = at;
@@ -214,18 +224,22 @@ function showDetails(node: GroupNode): void {
           element(
             'button',
             { onClick: () => post({ type: 'open', trajectoryId, message }) },
-            `Open Rollout ${rollout}`,
+            t('Open Rollout {0}', rollout),
           ),
         ),
       element(
         'button',
         { onClick: () => post({ type: 'explain', trajectoryId: passages[0].trajectoryId }) },
-        'Explain Reward',
+        t('Explain Reward'),
       ),
-      element('button', { onClick: () => post({ type: 'replay', trajectoryId: passages[0].trajectoryId }) }, 'Replay'),
+      element(
+        'button',
+        { onClick: () => post({ type: 'replay', trajectoryId: passages[0].trajectoryId }) },
+        t('Replay'),
+      ),
       file === null
         ? undefined
-        : element('button', { onClick: () => post({ type: 'openFile', file }) }, `Open ${file} in the Source`),
+        : element('button', { onClick: () => post({ type: 'openFile', file }) }, t('Open {0} in the Source', file)),
     ),
     element('pre', {}, node.text),
   );

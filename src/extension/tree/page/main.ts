@@ -1,0 +1,3 @@
+import { startPage } from '../../pages/dom.js';
+
+startPage(() => import('./tree.js'));
