@@ -51,7 +51,8 @@ export const percent = (rate: number) => `${(100 * rate).toFixed(0)} %`;
 /** Progress on standard error: one line rewritten on a terminal, a line every few seconds elsewhere. */
 export class ProgressLine {
   private shown = 0;
-  private lastPlain = { time: 0, text: '' };
+  /** `time` by a clock that nobody sets. */
+  private lastPlain = { time: -Infinity, text: '' };
 
   update(text: string): void {
     const clean = printable(text).replace(/\s+/g, ' ');
@@ -60,8 +61,8 @@ export class ProgressLine {
       const cut = clean.slice(0, columns - 1);
       process.stderr.write(`\r${cut.padEnd(this.shown)}`);
       this.shown = cut.length;
-    } else if (Date.now() - this.lastPlain.time > 5000 && clean !== this.lastPlain.text) {
-      this.lastPlain = { time: Date.now(), text: clean };
+    } else if (performance.now() - this.lastPlain.time > 5000 && clean !== this.lastPlain.text) {
+      this.lastPlain = { time: performance.now(), text: clean };
       process.stderr.write(`${clean}\n`);
     }
   }

@@ -5,7 +5,7 @@ import { loadPolicy } from './loadPolicy.js';
 import { createRun, writeConfig } from './run/createRun.js';
 import { changedSettings, type ResumeChanges, type SettingChange } from './run/resumeChanges.js';
 import type { RunControl } from './run/runControl.js';
-import { newRunId, type RunPaths } from './run/runDirectory.js';
+import { nextRunId, type RunPaths } from './run/runDirectory.js';
 import { openRun } from './run/runReader.js';
 import type { RunConfig } from './run/runRecord.js';
 import { RunWriter } from './run/runWriter.js';
@@ -57,7 +57,7 @@ export async function openTraining(options: TrainingOptions): Promise<Training> 
       signal: control.signal,
     });
     cleanups.push(() => environment.dispose());
-    const runId = resumed ?? newRunId();
+    const runId = resumed ?? (await nextRunId(environment.stateFolder));
     const lock = await acquireTrainLock(environment.stateFolder, runId);
     cleanups.push(() => lock.release());
     const recorded = resumed === null ? null : await configToResume(environment.stateFolder, resumed);

@@ -13,7 +13,7 @@ export interface SearchLimits {
   readonly limit: number;
   /** Attempts that run at the same time. */
   readonly concurrency: number;
-  /** Date.now() after which no further attempt is started. */
+  /** performance.now() after which no further attempt is started. */
   readonly deadline: number;
   readonly signal?: AbortSignal;
 }
@@ -37,7 +37,7 @@ export async function searchTasks(
     for (;;) {
       if (limits.signal?.aborted) throw cancelled();
       const room = limits.limit - kept();
-      if (room <= 0 || Date.now() > limits.deadline) break;
+      if (room <= 0 || performance.now() > limits.deadline) break;
       const batch = await take(attempts, Math.min(BATCH_PER_WORKER * limits.concurrency, room));
       if (batch.length === 0) break;
       results.push(...(await settle(batch, limits)));

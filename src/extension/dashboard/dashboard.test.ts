@@ -54,6 +54,11 @@ describe('the series of a run', () => {
     expect(series.marks).toMatchObject([{ x: 1, mode: 'loops', severity: 'warning' }]);
   });
 
+  it('have minutes that go on from where they were where the clock was set back', () => {
+    const { minutes } = seriesOf('key', 'label', [step(1, 10, 0), step(2, 14, 0), step(3, 2, 0), step(4, 5, 0)]);
+    expect(minutes).toEqual([0, 4, 4, 7]);
+  });
+
   it('are empty of a run that has not begun', () => {
     expect(seriesOf('key', 'label', [])).toMatchObject({ x: [], metrics: {}, bands: [] });
   });

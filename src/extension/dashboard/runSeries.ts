@@ -97,10 +97,13 @@ function startOf(stage: Stage, x: number): number {
   return stage === 'train' ? Math.max(0, x) : x;
 }
 
+/** To be asked in the order of the events: where the clock was set back, no time has passed. */
 function minutesSince(start: string | undefined): (at: string) => number {
-  const zero = Date.parse(start ?? '');
+  let [before, elapsed] = [Date.parse(start ?? ''), 0];
   return (at) => {
-    const minutes = (Date.parse(at) - zero) / 60_000;
-    return Number.isFinite(minutes) ? minutes : 0;
+    const now = Date.parse(at);
+    if (now > before) elapsed += (now - before) / 60_000;
+    if (Number.isFinite(now)) before = now;
+    return elapsed;
   };
 }

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -7,7 +16,7 @@ import { WhetstoneError } from '../../trajectory/errors.js';
 import type { Task, TaskSplit } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { createRun, settleTasks } from './createRun.js';
-import { newRunId, type RunPaths } from './runDirectory.js';
+import { newRunId, nextRunId, type RunPaths } from './runDirectory.js';
 import { listRuns, openRun } from './runReader.js';
 import type { RunConfig } from './runRecord.js';
 import { RunWriter } from './runWriter.js';
@@ -266,6 +275,49 @@ describe('the record of a run', () => {
     writer.close();
     expect(readFileSync(paths.events, 'utf8')).toMatch(/\}\n$/);
     expect((await openRun(stateFolder, 'r1').events()).length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['EACCES', 'no permission to write'],
+    ['EROFS', 'the file system is read-only'],
+  ])('tells a permission that is lost in the middle of a run in one line: %s', async (code, words) => {
+    const paths = await create('r1');
+    let isLost = false;
+    const writer = new RunWriter(paths, undefined, (descriptor, bytes, position) => {
+      if (isLost) throw Object.assign(new Error(`${code}: lost`), { code });
+      return writeSync(descriptor, bytes, 0, bytes.length, position);
+    });
+    writer.event({ type: 'paused' });
+    isLost = true;
+    expect(() => writer.event({ type: 'resumed' })).toThrow(`events.jsonl: ${words} (${code}).`);
+    expect(() => writer.trajectory(trajectoryOf('a', 5))).toThrow(words);
+    isLost = false;
+    writer.event({ type: 'resumed' });
+    writer.close();
+    expect((await openRun(stateFolder, 'r1').events()).map(({ type }) => type)).toEqual(['paused', 'resumed']);
+  });
+
+  it('gives a run an id behind those that are there, also where the clock was set back', async () => {
+    const at = (time: string) => nextRunId(stateFolder, new Date(`2026-01-01T${time}Z`));
+    const [first] = [await at('12:00:00')];
+    expect(first).toMatch(/^20260101-120000-/);
+    await create(first);
+    const second = await at('11:00:00');
+    expect(second).toMatch(/^20260101-120001-/);
+    await create(second);
+    await create('z-imported');
+    expect(await at('12:00:01')).toMatch(/^20260101-120002-/);
+    expect(await at('13:00:00')).toMatch(/^20260101-130000-/);
+  });
+
+  it('keeps the order of its events where the clock goes backwards or the machine has slept', async () => {
+    const paths = await create('r1');
+    const line = (at: string, step: number) => JSON.stringify({ at, type: 'step', step, metrics: {}, groups: [] });
+    const times = ['2026-01-01T10:00:00.000Z', '2026-01-01T09:00:00.000Z', '2026-01-03T09:00:00.000Z'];
+    writeFileSync(paths.events, times.map((at, index) => `${line(at, index + 1)}\n`).join(''));
+    const run = openRun(stateFolder, 'r1');
+    expect((await run.steps()).map(({ step }) => step)).toEqual([1, 2, 3]);
+    expect((await run.summary()).step).toBe(3);
   });
 
   it('settles the tasks once they are known', async () => {

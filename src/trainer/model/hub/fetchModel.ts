@@ -133,9 +133,9 @@ async function fetchFile(
 
 /** Says how far a file is, now and then and at its end; small files in silence. */
 function sayer(what: string, size: number, say: HubOptions['say']): (done: number) => void {
-  let last = 0;
+  let last = -Infinity;
   return (done) => {
-    const now = Date.now();
+    const now = performance.now();
     if (size < 1 << 20 || (now - last < sayEvery && done < size)) return;
     last = now;
     say?.(`${what} ${Math.floor((100 * done) / size)} % of ${(size / 2 ** 20).toFixed(0)} MiB`);
