@@ -277,6 +277,15 @@ describe('bad clients', () => {
     await until(() => arena.live.size === 0);
   });
 
+  it('too long a frame of a client that is refused harms nobody', async () => {
+    const { url } = await serve({ pool: { capacity: 1 } });
+    const first = await Client.open(url);
+    const refused = await Client.open(url);
+    refused.socket.send('x'.repeat(maxMessageBytes + 1));
+    await refused.closed;
+    expect((await first.ask({ type: 'reset' })).type).toBe('observation');
+  });
+
   it('more messages than may wait end the connection', async () => {
     const { arena, url } = await serve();
     const client = await Client.open(url);

@@ -26,6 +26,9 @@ export async function serveConnection(
   counters: ServerCounters,
   limits: ConnectionLimits,
 ): Promise<void> {
+  // Too long a frame, or one that is none: the library closes with the code that says so. Without a listener, an error of one
+  // client's would end the process, that of a client who is refused too.
+  socket.on('error', () => dropUnlessClosed(socket, limits));
   let session: Session;
   try {
     session = pool.openSession();
@@ -66,8 +69,6 @@ export async function serveConnection(
       await send(socket, frame, limits).catch(() => socket.terminate());
     });
   });
-  // Too long a frame, or one that is none: the library closes with the code that says so.
-  socket.on('error', () => dropUnlessClosed(socket, limits));
 
   await closed;
   clearTimeout(idle);
