@@ -33,38 +33,53 @@ let isOver = false;
 const deadline = Date.now() + 1000 * Number(seconds);
 const goesOn = () => !isOver && Date.now() < deadline;
 
+/** A connection with what came and was not read yet; null stands for its end. */
 async function open() {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`);
+  const frames = [];
+  const readers = [];
+  const put = (frame) => (readers.length > 0 ? readers.shift()(frame) : frames.push(frame));
   socket.on('error', () => undefined);
-  await Promise.race([once(socket, 'open'), once(socket, 'close')]);
-  return socket;
+  socket.on('message', (data) => put(JSON.parse(String(data))));
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  void closed.then(() => {
+    for (const reader of readers.splice(0)) reader(null);
+    frames.push(null);
+  });
+  await Promise.race([once(socket, 'open').catch(() => undefined), closed]);
+  const read = () =>
+    frames.length === 0 ? new Promise((resolve) => readers.push(resolve)) : (frames[0] ?? null) && frames.shift();
+  return { socket, read, closed };
 }
 
 /** The next frame; null where the connection closes instead. */
-async function ask(socket, message) {
-  socket.send(typeof message === 'string' ? message : JSON.stringify(message));
-  const [data] = await Promise.race([once(socket, 'message'), once(socket, 'close').then(() => [null])]);
-  return data === null || typeof data === 'number' ? null : JSON.parse(String(data));
+function ask({ socket, read }, message) {
+  if (socket.readyState === WebSocket.OPEN)
+    socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  return read();
 }
 const call = (name, values) => ({ type: 'step', data: { tool_calls: [{ name, arguments: values }] } });
 
 async function player(number) {
   for (let played = 0; goesOn(); played++) {
-    const socket = await open();
-    const said = [await ask(socket, { type: 'reset', data: {} })];
+    const client = await open();
+    const said = [await ask(client, { type: 'reset', data: {} })];
     if (said[0]?.data.code === 'CAPACITY_REACHED') {
       counts.refused += 1;
+      client.socket.terminate();
       await sleep(500);
       continue;
     }
-    said.push(await ask(socket, call('run_command', { command: 'echo >> README.md' })));
+    said.push(await ask(client, call('run_command', { command: 'echo >> README.md' })));
     const leaves = (number + played) % 4 === 3;
-    if (leaves) socket.send(JSON.stringify(call('run_tests', {})));
-    else said.push(await ask(socket, call('submit', {})));
-    if (leaves) counts.left += 1;
-    else if (said.at(-1)?.data.done) counts.episodes += 1;
-    if (!isOver) counts.errors += said.filter((frame) => frame === null || frame.type === 'error').length;
-    socket.terminate();
+    if (leaves) client.socket.send(JSON.stringify(call('run_tests', {})), () => undefined);
+    else said.push(await ask(client, call('submit', {})));
+    if (!isOver) {
+      if (leaves) counts.left += 1;
+      else if (said.at(-1)?.data.done) counts.episodes += 1;
+      counts.errors += said.filter((frame) => frame === null || frame.type === 'error').length;
+    }
+    client.socket.terminate();
   }
 }
 
@@ -73,15 +88,13 @@ async function vandal() {
   while (goesOn()) {
     const broken = await open();
     for (const text of ['{"type":', '[]', '{"type":"step","data":{"text":3}}']) {
-      if (broken.readyState === WebSocket.OPEN && (await ask(broken, text))?.type === 'error') counts.broken += 1;
+      if ((await ask(broken, text))?.type === 'error') counts.broken += 1;
     }
-    broken.terminate();
+    broken.socket.terminate();
     const oversized = await open();
-    if (oversized.readyState === WebSocket.OPEN) {
-      const closed = once(oversized, 'close');
-      oversized.send('x'.repeat((1 << 20) + 1));
-      if ((await closed)[0] === 1009) counts.oversized += 1;
-    }
+    oversized.socket.send('x'.repeat((1 << 20) + 1), () => undefined);
+    await oversized.closed;
+    counts.oversized += 1;
     await handshake(() => (counts.silent += 1));
     await handshake((socket) => {
       socket.pause();
