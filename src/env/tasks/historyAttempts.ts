@@ -45,9 +45,8 @@ export async function* historyAttempts(
 }
 
 /**
- * Most commits are no task, and a tree on the disk for each (its start tree, with a commit of its own) takes longer than its
- * tests. So a commit is tried once as changes of the base tree, and only where that shows no reason against it in trees
- * of its own, by which alone it is judged then.
+ * A tree on the disk for each commit (its start tree, with a commit of its own) takes longer than its tests, and most commits
+ * are no task. So the start tree is tried as changes of the base tree, as an injected bug is, wherever these can say it.
  */
 async function tryCommit(
   environment: RepositoryEnvironment,
@@ -55,15 +54,13 @@ async function tryCommit(
   candidate: HistoryCandidate,
   settings: HistorySettings,
 ): Promise<AttemptResult> {
-  const { repository, baseTree: head } = environment;
-  const laidOver = await startTreeChanges(repository, head, candidate, settings.signal);
-  if (laidOver !== null) {
-    const open: OpenStart = (changes) => environment.openWorkspaceFromTree(head, '', [...laidOver, ...changes]);
-    const first = await tryStart(environment, baseline, candidate, { ...settings, validationRuns: 1 }, open);
-    if (!('result' in first)) return first;
-  }
+  const { repository } = environment;
   const baseTree = await repository.treeOf(candidate.parent);
-  const open: OpenStart = (changes) => environment.openWorkspaceFromTree(baseTree, candidate.testPatch, changes);
+  const laidOver = await startTreeChanges(repository, environment.baseTree, candidate, settings.signal);
+  const open: OpenStart = (changes) =>
+    laidOver === null
+      ? environment.openWorkspaceFromTree(baseTree, candidate.testPatch, changes)
+      : environment.openWorkspaceFromTree(environment.baseTree, '', [...laidOver, ...changes]);
   const tried = await tryStart(environment, baseline, candidate, settings, open);
   if (!('result' in tried)) return tried;
   const { result, files } = tried;
