@@ -114,6 +114,7 @@ function folderWorkspace(root: string, files: Readonly<Record<string, string>>, 
         .map((file): FileChange => ({ path: file, before: files[file] ?? null, after: now[file] ?? null }))
         .filter(({ before, after }) => before !== after);
     },
+    ignored: () => Promise.resolve(new Set()),
     dispose: () => rm(root, { recursive: true, force: true }),
   };
 }

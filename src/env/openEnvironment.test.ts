@@ -278,6 +278,9 @@ describe('changes of a workspace', () => {
         { path: 'src/clamp.js', before: nodeProject['src/clamp.js'], after: 'changed\n' },
         { path: 'src/new.js', before: null, after: 'new\n' },
       ]);
+      // Nor does a search show what was built.
+      const ignored = await workspace.ignored(['build/out.js', 'src/new.js', 'src/clamp.js', '.gitignore']);
+      expect([...ignored]).toEqual(['build/out.js']);
     });
   });
 

@@ -177,6 +177,27 @@ describe.each(remounting)('%s', (kind) => {
   });
   const output = async (text: string) => (await room.sandbox.run(room.view, shell(text))).output;
 
+  it.each([
+    ['when the command ends', 'echo done', 20_000],
+    ['when it is ended', 'sleep 1000', 3000],
+  ])(
+    'ends, %s, what forked twice, took a session of its own, and shed its folder, environment, streams and signals',
+    async (_, end, timeoutMs) => {
+      const mark = `17320.${kinds.indexOf(kind)}${timeoutMs}${process.pid}`;
+      const inner = `trap "" HUP INT QUIT TERM; (sleep ${mark} & sleep ${mark}) & sleep ${mark}`;
+      const shed = `cd / && exec env -i setsid sh -c '(${inner}) </dev/null >/dev/null 2>&1 &'`;
+      await room.sandbox.run(room.view, shell(`(${shed}) & sleep 1; ${end}`, { timeoutMs }));
+      expect(runningWith(mark)).toEqual([]);
+    },
+  );
+
+  // In a container it can.
+  it.runIf(kind === 'bubblewrap')('does not let a program write to memory through the files of processes', async () => {
+    const said = await output('test -r /proc/self/mem && echo there; (exec 3<> /proc/self/mem && echo open)');
+    expect(said).toMatch(/^there\n[^]*Read-only/);
+    expect(said).not.toMatch(/^open$/m);
+  });
+
   it('shows the worktree in the place of the repository', async () => {
     expect(await output('pwd; ls -A')).toBe(`${room.repo}\n`);
     expect(await output(`cat '${room.repo}/private.txt'`)).toMatch(/No such file/);

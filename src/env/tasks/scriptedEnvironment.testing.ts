@@ -45,6 +45,7 @@ export class ScriptedWorkspaces {
       runTests: ({ files = [] } = {}) =>
         Promise.resolve(typeof reports === 'function' ? reports(files) : reports[opened]),
       changes: () => Promise.resolve([]),
+      ignored: () => Promise.resolve(new Set()),
       dispose: () => {
         this.open -= 1;
         return Promise.resolve();

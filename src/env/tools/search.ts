@@ -28,7 +28,12 @@ export const search = defineTool({
       if (signal?.aborted) break;
       (isTestFile(file.path) ? tests : sources).push(...findInText(file.path, file.text, query));
     }
-    return renderSearch(query, [...sources, ...tests]);
+    const hits = [...sources, ...tests];
+    const ignored = await workspace.ignored([...new Set(hits.map((hit) => hit.path))]);
+    return renderSearch(
+      query,
+      hits.filter((hit) => !ignored.has(hit.path)),
+    );
   },
 });
 

@@ -11,7 +11,7 @@ import { mergeReports } from '../testing/mergeReports.js';
 import type { DetectedRunner, TestReport } from '../testing/testRunner.js';
 import type { Selection, TestSuites } from '../testing/testSuites.js';
 import type { BuildCaches, CacheView } from './buildCaches.js';
-import { treeChanges } from './treeChanges.js';
+import { ignoredIn, treeChanges } from './treeChanges.js';
 import type { TreeMaker, WritableTree } from './treeMaker.js';
 import type { FileChange, Workspace } from './workspace.js';
 
@@ -143,6 +143,22 @@ export class EpisodeWorkspace implements Workspace {
   async changes(): Promise<FileChange[]> {
     const { differences } = this.tree;
     return treeChanges(await this.parts.template(), this.root, this.parts.dependencies, differences);
+  }
+
+  async ignored(files: readonly string[]): Promise<ReadonlySet<string>> {
+    const template = await this.parts.template();
+    const isNew = await Promise.all(
+      files.map((file) =>
+        lstat(path.join(template, ...file.split('/'))).then(
+          () => false,
+          () => true,
+        ),
+      ),
+    );
+    return ignoredIn(
+      template,
+      files.filter((_, index) => isNew[index]),
+    );
   }
 
   dispose(): Promise<void> {

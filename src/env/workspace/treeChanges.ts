@@ -117,7 +117,7 @@ function asText(bytes: Buffer | null): string | null | undefined {
 }
 
 /** Of new files, those that the template's ignore rules leave out. */
-async function ignoredIn(template: string, files: readonly string[]): Promise<Set<string>> {
+export async function ignoredIn(template: string, files: readonly string[]): Promise<ReadonlySet<string>> {
   if (files.length === 0) return new Set();
   const context = { folder: template, gitDir: path.join(template, '.git'), workTree: template, hermetic: true };
   const answer = await git({ ...context, input: files.join('\0') }, ['check-ignore', '-z', '--stdin']);

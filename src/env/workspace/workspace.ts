@@ -23,6 +23,8 @@ export interface Workspace {
   runTests(options?: { files?: readonly string[]; timeoutMs?: number; signal?: AbortSignal }): Promise<TestReport>;
   /** Text files that differ from the start tree, sorted by path. Links, binaries, ignored files, `.git`: left out. */
   changes(): Promise<FileChange[]>;
+  /** Of these files, those that are no part of the start tree and that git ignores there: what was built or installed. */
+  ignored(files: readonly string[]): Promise<ReadonlySet<string>>;
   /** Deletes the tree. Safe to call twice. */
   dispose(): Promise<void>;
 }
