@@ -113,7 +113,8 @@ async function handshake(then) {
   socket.write(
     `GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
   );
-  await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed]);
   then(socket);
   setTimeout(() => socket.destroy(), 5000);
 }
