@@ -107,7 +107,8 @@ function doctorsMark(node: RunTreeNode, isHere: (finding: Finding) => boolean): 
 
 function phaseLabel({ phase, step, isFirstEvaluation }: PhaseNode): string {
   if (phase === 'rollout') return t('Step {0}', step);
-  if (phase === 'demonstration') return t('Demonstrations');
+  // What is demonstrated after a step was seen in hindsight (trainer/data/hindsight.ts).
+  if (phase === 'demonstration') return step > 0 ? t('Relabelled failures of step {0}', step) : t('Demonstrations');
   return isFirstEvaluation ? t('Evaluation before training') : t('Evaluation after step {0}', step);
 }
 

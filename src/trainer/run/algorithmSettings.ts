@@ -88,7 +88,7 @@ export const algorithmSchema = z
       .positive()
       .default(0.1)
       .describe('Weight of the value loss beside that of the policy, whose layers the critic shares.'),
-    valueLearningRate: z.number().nonnegative().default(1e-3).describe("Learning rate of the critic's own parameters."),
+    valueLearningRate: z.number().nonnegative().default(1e-4).describe("Learning rate of the critic's own parameters."),
     rhoBar: z.number().positive().default(1).describe("Greatest weight of V-trace's differences."),
     cBar: z.number().positive().default(1).describe("Greatest weight of V-trace's traces."),
   })
