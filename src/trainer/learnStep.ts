@@ -1,3 +1,4 @@
+import { badInput } from '../trajectory/errors.js';
 import type { LearnedTokens, Trajectory } from '../trajectory/trajectory.js';
 import {
   estimateAdvantages,
@@ -57,6 +58,7 @@ export async function learnStep(
   const everything = [...groups, ...replayed];
   const problems = everything.flat().flatMap(checkActionMask);
   if (problems.length > 0) throw new Error(`internal: action mask: ${problems[0]}`);
+  refuseConstrained(everything.flat());
   const { advantage: estimator, dynamicSampling } = settings.algorithm;
   const turns = await turnViews(learner, everything.flat(), settings, oracleTurn);
   const rollouts = everything.map((group, index) =>
@@ -118,6 +120,16 @@ function comparedAdvantages(
     algorithm,
   );
   return new Map(rollouts.flatMap((group, i) => group.map((one, sample) => [one, estimated[i][sample]])));
+}
+
+/** Ratios to the learner's probabilities would be wrong: it does not renormalize over what a grammar allowed. */
+function refuseConstrained(trajectories: readonly Trajectory[]): void {
+  const one = trajectories.find(({ constrained }) => constrained === true);
+  if (one === undefined) return;
+  throw badInput(
+    `${one.id} was sampled under the grammar of valid calls, which the policy gradient cannot learn from.`,
+    'Leave out `constrainedCalls`, or learn with stages of rejection-sampling or preferences.',
+  );
 }
 
 /** Turns of each trajectory, where the estimator compares them. */

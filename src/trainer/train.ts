@@ -1,6 +1,6 @@
 import { openEnvironment } from '../env/openEnvironment.js';
 import { badInput } from '../trajectory/errors.js';
-import { needsReference } from './data/stages.js';
+import { needsReference, stagePlans } from './data/stages.js';
 import { loadPolicy } from './loadPolicy.js';
 import { createRun, writeConfig } from './run/createRun.js';
 import { changedSettings, type ResumeChanges, type SettingChange } from './run/resumeChanges.js';
@@ -63,6 +63,7 @@ export async function openTraining(options: TrainingOptions): Promise<Training> 
     const recorded = resumed === null ? null : await configToResume(environment.stateFolder, resumed);
     const { config: earlier, changes } = withChanges(recorded, options.changes);
     const settings = earlier?.settings ?? options.settings;
+    checkConstrained(settings);
     let writer: RunWriter | null = null;
     const notice = (message: string) => writer?.event({ type: 'notice', message });
     const workers = settings.workers.length === 0 ? null : await openWorkers(settings.workers, notice, control.signal);
@@ -94,6 +95,16 @@ export async function openTraining(options: TrainingOptions): Promise<Training> 
     await dispose();
     throw error;
   }
+}
+
+/** Said before anything is played, and not at the first update. */
+function checkConstrained(settings: Settings): void {
+  if (!settings.constrainedCalls || settings.steps === 0) return;
+  if (!stagePlans(settings).some(({ settings: stage }) => stage.method === 'policy-gradient')) return;
+  throw badInput(
+    'Setting `constrainedCalls`: the policy gradient cannot learn from rollouts that a grammar constrained.',
+    'Leave it out, or learn with stages of rejection-sampling or preferences alone.',
+  );
 }
 
 async function configToResume(stateFolder: string, runId: string): Promise<RunConfig> {

@@ -82,6 +82,11 @@ export interface Trajectory {
   readonly sample: number;
   readonly seed: number;
   readonly temperature: number;
+  /**
+   * Set where its turns were sampled under the grammar of valid calls: log-probs and entropies are those of that distribution,
+   * which the learner's are not.
+   */
+  readonly constrained?: true;
   /** The optimizer step whose weights sampled it. */
   readonly policyStep: number;
   readonly sandbox: string;

@@ -17,6 +17,8 @@ export interface ToolContext {
 export interface Tool {
   readonly name: string;
   readonly schema: ToolSchema;
+  /** What the arguments may be, in JSON schema, bounds too, which the schema for models leaves out. */
+  readonly argumentsSchema: Readonly<Record<string, unknown>>;
   /** True for the tool that ends the episode. */
   readonly ends: boolean;
   /** Plays a call; `valid` is false where the arguments do not fit the schema. Only a failing machine throws. */
@@ -37,6 +39,7 @@ export function defineTool<Arguments extends z.ZodObject>(definition: {
   return {
     name: definition.name,
     ends: definition.ends ?? false,
+    argumentsSchema: z.toJSONSchema(definition.arguments),
     schema: {
       type: 'function',
       function: {

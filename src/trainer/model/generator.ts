@@ -7,7 +7,7 @@ import type { Provider } from '../graph/provider.js';
 import type { LlamaConfig } from './llamaConfig.js';
 import type { Adapter } from './lora.js';
 import type { GenerationRequest, GenerationResult, Generator } from './policy.js';
-import { sampleToken, uniformStream } from './sampling.js';
+import { onlyAllowed, sampleToken, uniformStream } from './sampling.js';
 
 export interface GeneratorOptions {
   readonly config: LlamaConfig;
@@ -126,7 +126,8 @@ class BatchGenerator implements Generator {
     }
     const sequence = this.store.open(request.sessionId, tokenIds);
     const uniform = uniformStream(request.seed);
-    const generation: Generation = { request, sequence, uniform, tokenIds: [], logprobs: [], entropies: [] };
+    const cursor = request.constraint?.() ?? null;
+    const generation: Generation = { request, sequence, uniform, cursor, tokenIds: [], logprobs: [], entropies: [] };
     this.running.set(generation, waiting);
     let logits: Float32Array | null = null;
     while (sequence.tokens.length < tokenIds.length) {
@@ -178,8 +179,10 @@ class BatchGenerator implements Generator {
 
   /** Samples a token; returns whether the request goes on. */
   private sample(generation: Generation, logits: Float32Array): boolean {
-    const { request, tokenIds } = generation;
-    const { id, logprob, entropy } = sampleToken(logits, request, generation.uniform());
+    const { request, tokenIds, cursor } = generation;
+    const possible = cursor === null ? logits : onlyAllowed(logits, cursor.allowed());
+    const { id, logprob, entropy } = sampleToken(possible, request, generation.uniform());
+    cursor?.push(id);
     tokenIds.push(id);
     generation.logprobs.push(logprob);
     generation.entropies.push(entropy);

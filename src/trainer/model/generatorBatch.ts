@@ -2,6 +2,7 @@ import { KeyValueCache } from './generatorCache.js';
 import type { CachedSequence } from './generatorSequences.js';
 import { type GeneratorSession, masked } from './generatorSession.js';
 import type { LlamaConfig } from './llamaConfig.js';
+import type { ConstraintCursor } from '../text/grammar/tokenConstraint.js';
 import type { GenerationRequest } from './policy.js';
 
 /** A request with what became of it so far. */
@@ -9,6 +10,7 @@ export interface Generation {
   readonly request: GenerationRequest;
   readonly sequence: CachedSequence;
   readonly uniform: () => number;
+  readonly cursor: ConstraintCursor | null;
   readonly tokenIds: number[];
   readonly logprobs: number[];
   readonly entropies: number[];

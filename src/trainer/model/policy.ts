@@ -1,3 +1,5 @@
+import type { TokenConstraint } from '../text/grammar/tokenConstraint.js';
+
 /** One sequence to learn from. All arrays are aligned with `tokenIds`: [time]. */
 export interface TrainingSequence {
   readonly tokenIds: Int32Array;
@@ -83,6 +85,8 @@ export interface GenerationRequest {
   readonly minP?: number;
   /** Asked after each token: does the text of what was sampled so far end the turn (a stop string)? */
   readonly stops?: (tokenIds: readonly number[]) => boolean;
+  /** Which tokens may be sampled; log-probs and entropies are then those of the distribution over these alone. */
+  readonly constraint?: TokenConstraint;
   /** Seed of this request's own random stream: its tokens do not depend on its neighbours. */
   readonly seed: number;
   readonly signal?: AbortSignal;

@@ -52,6 +52,13 @@ export function sampleToken(logits: Float32Array, options: SamplingOptions, u: n
   return { id, logprob: (logits[id]! - maximum) * sharpness - logTotal, entropy };
 }
 
+/** Logits with all tokens but the allowed ones impossible. Throws `failed` where none is left. */
+export function onlyAllowed(logits: Float32Array, allowed: Uint8Array): Float32Array {
+  const possible = logits.map((logit, id) => (allowed[id] === 1 ? logit : -Infinity));
+  if (possible.some((logit) => logit !== -Infinity)) return possible;
+  throw failed('The vocabulary has no token that goes on with a valid call.', 'Leave out `constrainedCalls`.');
+}
+
 /** Top-k first, then min-p, then top-p within what they kept. The greatest weight is 1. */
 function draw(weights: Float64Array, total: number, { topK, topP, minP = 0 }: SamplingOptions, u: number): number {
   const cutsK = topK > 0 && topK < weights.length;

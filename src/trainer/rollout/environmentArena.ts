@@ -15,7 +15,7 @@ export function samplingOptions(settings: Settings, kind: 'rollout' | 'evaluatio
   const ownSlots = settings.commandConcurrency === 0 ? 2 * availableParallelism() : settings.commandConcurrency;
   // Workers have as many sessions as they run commands well at once: only those bound what goes on there.
   const commandSlots = settings.workers.length > 0 ? settings.concurrency : ownSlots;
-  const cuts = { topP, topK, minP, stopStrings };
+  const cuts = { topP, topK, minP, stopStrings, constrainedCalls: settings.constrainedCalls };
   const context = { contextThreshold, contextShare, keptObservations, contextSummary };
   return {
     temperature: greedy ? 0 : settings.temperature,

@@ -9,6 +9,8 @@ export interface SamplingOptions {
   readonly minP: number;
   /** Text that ends a turn, beside what the policy's tool format asks for. */
   readonly stopStrings: readonly string[];
+  /** Only turns with valid calls are sampled. */
+  readonly constrainedCalls?: boolean;
   /** When the context counts as full: from a share of it on, or where one more turn as long as the longest might not fit. */
   readonly contextThreshold: 'share' | 'dynamic';
   readonly contextShare: number;

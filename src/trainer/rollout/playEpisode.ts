@@ -88,6 +88,7 @@ async function attempt(
     sample: plan.sample,
     seed: plan.seed,
     temperature: options.temperature,
+    ...(options.constrainedCalls === true && 'codec' in player ? { constrained: true as const } : {}),
     policyStep: player.policyStep,
     sandbox: arena.sandbox,
     ...(plan.prefix === undefined ? {} : { origin: plan.prefix.origin }),

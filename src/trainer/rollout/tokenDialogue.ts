@@ -1,6 +1,8 @@
+import { tools } from '../../env/tools/tools.js';
 import type { AssistantMessage, Message, ToolMessage } from '../../trajectory/message.js';
 import type { BranchReason } from '../../trajectory/trajectory.js';
 import type { GenerationResult } from '../model/policy.js';
+import type { TokenConstraint } from '../text/grammar/tokenConstraint.js';
 import type { Player } from './arena.js';
 import { askedForSummary, contextLimit, leaveOutObservations, restarted } from './contextWindow.js';
 import { beginningOf, notesOf, type Dialogue, type Opening } from './dialogue.js';
@@ -36,7 +38,7 @@ export class TokenDialogue implements Dialogue {
     await this.restartFromSummary(signal);
     const room = generator.maxContext - path.tokens;
     if (room <= 0) return null;
-    const result = await this.sample(room, deriveSeed(opening.plan.seed, this.turn++), signal);
+    const result = await this.sample(room, deriveSeed(opening.plan.seed, this.turn++), signal, this.constraint());
     const message = codec.parseTurn(result.tokenIds, opening.tools);
     path.addSampled(message, result);
     this.messages.push(message);
@@ -58,7 +60,23 @@ export class TokenDialogue implements Dialogue {
     this.player.generator.release(this.opening.plan.id);
   }
 
-  private sample(room: number, seed: number, signal: AbortSignal): Promise<GenerationResult> {
+  /** Of a turn; a summary is free. */
+  private constraint(): TokenConstraint | undefined {
+    if (this.opening.options.constrainedCalls !== true) return undefined;
+    const names = new Set(this.opening.tools.map((tool) => tool.function.name));
+    return this.player.codec.callConstraint(
+      tools
+        .filter(({ name }) => names.has(name))
+        .map(({ name, argumentsSchema }) => ({ name, parameters: argumentsSchema })),
+    );
+  }
+
+  private sample(
+    room: number,
+    seed: number,
+    signal: AbortSignal,
+    constraint?: TokenConstraint,
+  ): Promise<GenerationResult> {
     const { plan, options } = this.opening;
     const { generator, codec } = this.player;
     const { temperature, topP, topK, minP, maxTokensPerTurn } = options;
@@ -74,6 +92,7 @@ export class TokenDialogue implements Dialogue {
       minP,
       seed,
       signal,
+      ...(constraint && { constraint }),
     });
   }
 

@@ -68,6 +68,12 @@ export const settingsSchema = z.strictObject({
     .enum(['auto', ...toolFormatNames])
     .default('auto')
     .describe('How the policy writes tool calls; `auto` takes what its chat template writes.'),
+  constrainedCalls: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Turns are sampled under the grammar of the tools, so that calls are valid; the policy gradient cannot learn from such rollouts.',
+    ),
   keptObservations: z
     .int()
     .nonnegative()

@@ -77,6 +77,7 @@ export const trajectoryLineSchema = z
     sample: count,
     seed: count,
     temperature: z.number(),
+    constrained: z.literal(true).optional(),
     policyStep: count,
     sandbox: z.string(),
     origin: originSchema.optional(),

@@ -33,6 +33,7 @@ export class ByteLevelTokenizer {
   private readonly tokenizer: Tokenizer;
   private readonly bytes: (Uint8Array | undefined)[] = [];
   private readonly controlIds = new Map<string, number>();
+  private controlNames?: ReadonlyMap<number, string>;
 
   /** `where` names the file in errors. */
   constructor(tokenizerJson: unknown, tokenizerConfig: Readonly<Record<string, unknown>>, where: string) {
@@ -105,6 +106,13 @@ export class ByteLevelTokenizer {
   decode(tokenIds: ArrayLike<number>): string {
     const parts = Array.from(tokenIds, (id) => this.tokenBytes(id));
     return lenientUtf8.decode(Buffer.concat(parts));
+  }
+
+  /** Bytes of a token; null for control tokens other than `allowed`, and for ids without a token. */
+  plainBytes(id: number, allowed: readonly string[]): Uint8Array | null {
+    this.controlNames ??= new Map([...this.controlIds].map(([name, control]) => [control, name]));
+    const name = this.controlNames.get(id);
+    return name !== undefined && !allowed.includes(name) ? null : (this.bytes[id] ?? null);
   }
 
   /** Each token's own text; bytes of a part of a character as `\xNN`. */

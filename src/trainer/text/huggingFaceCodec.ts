@@ -2,6 +2,8 @@ import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import type { AssistantMessage, Message, ToolMessage, ToolSchema } from '../../trajectory/message.js';
 import { ByteLevelTokenizer } from './byteLevelTokenizer.js';
 import { type ChatTemplate, compileChatTemplate } from './chatTemplate.js';
+import { callGrammar, type CallSchema } from './grammar/callGrammar.js';
+import { tokenConstraint, type TokenConstraint } from './grammar/tokenConstraint.js';
 import type { TextCodec } from './textCodec.js';
 import { parseAssistantText, thinkTags } from './toolCalls.js';
 import { hermes } from './toolFormats/hermes.js';
@@ -47,6 +49,7 @@ export class HuggingFaceCodec implements TextCodec {
   /** Does the template write tool calls itself? Else they stand in the text of a turn. */
   private readonly writesCalls: boolean;
   private readonly knowsThinking: boolean;
+  private readonly constraints = new Map<string, TokenConstraint>();
   /** What the template writes around a probing turn. */
   private around: { readonly prompt: string | null; readonly after: string } | null = null;
 
@@ -146,6 +149,23 @@ export class HuggingFaceCodec implements TextCodec {
     const [open, close] = thinkTags;
     const thought = thinking === undefined ? '' : `${open}\n${thinking}\n${close}\n`;
     return this.encodeTurn(thought + this.toolFormat.write(content, toolCalls));
+  }
+
+  callConstraint(tools: readonly CallSchema[]): TokenConstraint {
+    if (this.toolFormat.name !== hermes.name) {
+      throw badInput(
+        `The policy writes tool calls in the format ${this.toolFormat.name}, whose grammar is not known here.`,
+        'Leave out `constrainedCalls`, or choose `toolFormat` hermes.',
+      );
+    }
+    const key = tools.map(({ name }) => name).join();
+    const known = this.constraints.get(key);
+    if (known !== undefined) return known;
+    const marks = [...thinkTags, ...hermes.marks];
+    const bytesOf = (id: number) => this.tokenizer.plainBytes(id, marks);
+    const made = tokenConstraint(callGrammar(tools), this.vocabularySize, bytesOf, this.stopTokenIds);
+    this.constraints.set(key, made);
+    return made;
   }
 
   keepsHistory(
