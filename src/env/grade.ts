@@ -89,11 +89,13 @@ interface Statuses {
   readonly tests: ReadonlyMap<string, TestStatus>;
   /** Why the tests say nothing good, where that is not seen from them; else null. */
   readonly trouble: string | null;
+  /** Why tests failed, by their id. */
+  readonly messages?: ReadonlyMap<string, string>;
 }
 
 function assemble(
   task: Task,
-  { tests, trouble }: Statuses,
+  { tests, trouble, messages }: Statuses,
   similarity: Similarity,
   penalties: Readonly<Record<string, RewardComponent>>,
   options: GradeOptions,
@@ -106,7 +108,11 @@ function assemble(
   };
   const { reward, components } = compose(scores, options.weights ?? defaultWeights, penalties);
   const { resolved, fraction } = outcome;
-  return { reward, resolved, fraction, components, tests: outcome.tests, files: similarity.files };
+  const told = outcome.tests.map((test) => {
+    const message = messages?.get(test.id) ?? '';
+    return message === '' ? test : { ...test, message };
+  });
+  return { reward, resolved, fraction, components, tests: told, files: similarity.files };
 }
 
 async function runGradedTests(
@@ -116,7 +122,10 @@ async function runGradedTests(
   options: GradeOptions,
 ): Promise<Statuses> {
   const report = await runTaskTests(workspace, task, options);
-  if (report.outcome === 'completed') return { tests: testsOfReport(report), trouble: null };
+  if (report.outcome === 'completed') {
+    const messages = new Map(report.results.map(({ id, message }) => [id, message]));
+    return { tests: testsOfReport(report), trouble: null, messages };
+  }
   if (!options.isMachineWell) await requireStartTree(environment, task, options);
   const trouble = { 'timed-out': 'the tests timed out', crashed: 'the test run crashed', 'no-tests': 'no tests ran' };
   return { tests: testsOfReport(report), trouble: trouble[report.outcome] };

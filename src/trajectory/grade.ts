@@ -17,7 +17,13 @@ export interface Grade {
   readonly fraction?: number;
   readonly components: Readonly<Record<string, RewardComponent>>;
   /** The task's tests: in the start tree (`before`, known from the task) and in the graded tree (`after`). */
-  readonly tests: readonly { readonly id: string; readonly before: TestStatus; readonly after: TestStatus }[];
+  readonly tests: readonly {
+    readonly id: string;
+    readonly before: TestStatus;
+    readonly after: TestStatus;
+    /** Why it failed in the graded tree; absent where it did not, and in records. */
+    readonly message?: string;
+  }[];
   /** Patch similarity per file; `reason` where the ratio does not come from comparing. */
   readonly files: readonly { readonly path: string; readonly ratio: number; readonly reason?: string }[];
 }

@@ -117,15 +117,17 @@ export class Dashboard implements vscode.Disposable {
 
   private async send(): Promise<void> {
     const runs = await this.context.store.runs();
-    const isShown = ({ summary }: RunOf, index: number) => this.shown?.has(summary.folder) ?? index === 0;
+    // What people demonstrated is no training, and has nothing to draw.
+    const newest = runs.find(({ summary }) => summary.steps > 0) ?? runs[0];
+    const isShown = (run: RunOf) => this.shown?.has(run.summary.folder) ?? run === newest;
     const labels = runs.map((run) => labelOf(run, runs));
     const series = await Promise.all(
-      runs.flatMap((run, index) => (isShown(run, index) ? [this.series(run, labels[index])] : [])),
+      runs.flatMap((run, index) => (isShown(run) ? [this.series(run, labels[index])] : [])),
     );
     const choices = runs.map((run, index) => ({
       key: run.summary.folder,
       label: labels[index],
-      isShown: isShown(run, index),
+      isShown: isShown(run),
     }));
     this.post({ type: 'runs', runs: choices, series });
   }

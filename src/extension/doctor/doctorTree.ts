@@ -41,8 +41,10 @@ export interface RemedyNode {
 
 /** The newest run, whether or not something is wrong with it, and every other in which something was found. */
 export function examinedRuns(runs: readonly RunOf[]): readonly ExaminedRunNode[] {
+  // What people demonstrated is no training.
+  const newest = runs.find(({ summary }) => summary.steps > 0) ?? runs[0];
   return runs
-    .filter((run, index) => index === 0 || run.findings.length > 0)
+    .filter((run) => run === newest || run.findings.length > 0)
     .map((run) => {
       const { repository, summary, findings } = run;
       // The editor folds what it knew as a leaf; a run in which something is found is another item, and unfolded.

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { badInput } from '../../trajectory/errors.js';
-import type { Grade } from '../../trajectory/grade.js';
 import { requireTrust } from '../commandTargets.js';
 import { PanelType } from '../contributions.js';
 import type { Lifetime } from '../lifetime.js';
@@ -17,7 +16,7 @@ import type { TrajectoryAddress } from '../trajectory/trajectoryAddress.js';
 import { fromUriQuery, toUriParts } from '../trajectory/trajectoryAddress.js';
 import { alignedPieces } from './alignedPieces.js';
 import type { FromReward, ToReward } from './rewardMessages.js';
-import { rewardReport } from './rewardReport.js';
+import { rewardReport, type GradedAgain } from './rewardReport.js';
 import { t } from '../translate.js';
 
 interface RewardContext {
@@ -37,7 +36,7 @@ const mostAligned = 400_000;
 export class RewardDebugger implements vscode.Disposable {
   private readonly panels: Panels<ToReward, FromReward>;
   /** Grades that were made again in this window, by the panel. */
-  private readonly again = new Map<string, Grade>();
+  private readonly again = new Map<string, GradedAgain>();
 
   constructor(
     private readonly context: RewardContext,
@@ -123,12 +122,12 @@ export class RewardDebugger implements vscode.Disposable {
     await this.context.taskDocuments.openPrediction(this.patchAddress(address, trajectory.taskId));
   }
 
-  /** Grades the recorded patch in a fresh tree, in a process of its own. */
+  /** Grades the recorded patch in a fresh tree, and runs the tests of the start tree, in processes of their own. */
   private async gradeAgain(key: string): Promise<void> {
     requireTrust();
     const address = fromUriQuery(key);
     const { trajectory } = await this.look(address);
-    const { gradeSchema, runCli } = await import('../engine.js');
+    const { gradeSchema, runCli, testedTaskSchema } = await import('../engine.js');
     const repoRoot = path.dirname(address.stateFolder);
     const folder = await mkdtemp(path.join(tmpdir(), 'whetstone-grade-'));
     this.panels.post(key, { type: 'grading', isOn: true });
@@ -137,10 +136,15 @@ export class RewardDebugger implements vscode.Disposable {
       await writeFile(patch, trajectory.patch);
       const args = ['grade', '--json', '--repo', repoRoot, '--task', trajectory.taskId, '--patch', patch];
       const title = t('Grading {0} again', address.trajectoryId);
-      const grade = await withCancellableProgress(title, this.context.lifetime, (signal) =>
-        runCli({ cli: this.context.cli, repoRoot, args }, gradeSchema, signal),
-      );
-      this.again.set(key, grade);
+      const { cli, lifetime } = this.context;
+      const start = ['tasks', 'test', '--json', '--repo', repoRoot, '--tree', 'start', '--', trajectory.taskId];
+      const again = await withCancellableProgress(title, lifetime, async (signal, onProgress) => {
+        const grade = await runCli({ cli, repoRoot, args }, gradeSchema, signal);
+        onProgress(t('Running the tests of the start tree'));
+        const { tests } = await runCli({ cli, repoRoot, args: start }, testedTaskSchema, signal);
+        return { grade, before: new Map(tests.map(({ id, message }) => [id, message])) };
+      });
+      this.again.set(key, again);
       await this.send(key);
     } finally {
       this.panels.post(key, { type: 'grading', isOn: false });

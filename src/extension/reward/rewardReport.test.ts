@@ -57,6 +57,18 @@ describe('the report of a reward', () => {
   });
 
   it('stands beside a grade that was made again', () => {
-    expect(rewardReport(trajectory, task, { ...grade, reward: 1, resolved: true }).again).toMatchObject({ reward: 1 });
+    expect(rewardReport(trajectory, task, { grade: { ...grade, reward: 1 }, before: new Map() }).again).toMatchObject({
+      reward: 1,
+    });
+  });
+
+  it('tells why a test failed before and after, where it was graded again', () => {
+    const tests = [{ id: 'mended', before: 'failed', after: 'failed', message: 'got 2' } as const];
+    const report = rewardReport(trajectory, task, {
+      grade: { ...grade, tests },
+      before: new Map([['mended', 'got 1']]),
+    });
+    expect(report.again!.tests).toMatchObject([{ id: 'mended', messageBefore: 'got 1', message: 'got 2' }]);
+    expect(report.recorded!.tests[0]).toMatchObject({ messageBefore: '', message: '' });
   });
 });

@@ -19,6 +19,9 @@ export interface TestRow {
   readonly list: 'FAIL_TO_PASS' | 'PASS_TO_PASS' | '';
   readonly before: TestStatus;
   readonly after: TestStatus;
+  /** Why it failed in the start tree, and with the patch; empty where it did not, or where nobody has looked. */
+  readonly messageBefore: string;
+  readonly message: string;
   /** Whether it does not pass, though the reward wants it to. */
   readonly isWrong: boolean;
 }
@@ -55,22 +58,37 @@ const ranges: Readonly<Record<string, readonly [least: number, most: number]>> =
 };
 const penalty = [-1, 0] as const;
 
-export function rewardReport(trajectory: Trajectory, task: Task | undefined, again: Grade | undefined): RewardReport {
+/** A grade that was made again, and why tests failed in the start tree, by their id. */
+export interface GradedAgain {
+  readonly grade: Grade;
+  readonly before: ReadonlyMap<string, string>;
+}
+
+export function rewardReport(
+  trajectory: Trajectory,
+  task: Task | undefined,
+  again: GradedAgain | undefined,
+): RewardReport {
   const { grade, infrastructureError, stopReason, taskId, kind, sample, step } = trajectory;
   return {
     title: `${taskId} · ${kind} ${sample + 1} of step ${step}`,
     ended: infrastructureError ?? stopReason,
     recorded: grade && gradeReport(grade, task),
-    again: again ? gradeReport(again, task) : null,
+    again: again ? gradeReport(again.grade, task, again.before) : null,
     hasTask: task !== undefined,
   };
 }
 
-function gradeReport({ reward, resolved, components, tests, files }: Grade, task: Task | undefined): GradeReport {
+function gradeReport(
+  { reward, resolved, components, tests, files }: Grade,
+  task: Task | undefined,
+  messagesBefore: ReadonlyMap<string, string> = new Map(),
+): GradeReport {
   const [fail, pass] = [new Set(task?.FAIL_TO_PASS), new Set(task?.PASS_TO_PASS)];
-  const rows = tests.map(({ id, before, after }): TestRow => {
+  const rows = tests.map(({ id, before, after, message = '' }): TestRow => {
     const list = fail.has(id) ? 'FAIL_TO_PASS' : pass.has(id) ? 'PASS_TO_PASS' : '';
-    return { id, list, before, after, isWrong: after !== 'passed' };
+    const messageBefore = messagesBefore.get(id) ?? '';
+    return { id, list, before, after, messageBefore, message, isWrong: after !== 'passed' };
   });
   return {
     reward,

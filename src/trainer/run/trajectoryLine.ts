@@ -30,7 +30,7 @@ export const gradeSchema: z.ZodType<Grade> = z.object({
   resolved: z.boolean(),
   fraction: z.number().optional(),
   components: z.record(z.string(), z.object({ score: z.number(), weight: z.number(), reason: z.string().optional() })),
-  tests: z.array(z.object({ id: z.string(), before: testStatus, after: testStatus })),
+  tests: z.array(z.object({ id: z.string(), before: testStatus, after: testStatus, message: z.string().optional() })),
   files: z.array(z.object({ path: z.string(), ratio: z.number(), reason: z.string().optional() })),
 });
 
@@ -115,8 +115,11 @@ export function storeTrajectory(trajectory: Trajectory, tokens: TokenFile): Traj
     Float32Array.from(nodes.flatMap((node) => [...node.entropies])),
     Uint8Array.from(nodes.flatMap((node) => [...node.actionMask])),
   ]);
+  const { grade } = trajectory;
   return trajectoryLineSchema.parse({
     ...trajectory,
+    // Why tests failed would be the most of many a record; a grade that is made again tells it.
+    grade: grade && { ...grade, tests: grade.tests.map(({ id, before, after }) => ({ id, before, after })) },
     block,
     nodes: nodes.map(({ parent, message, branch, tokenIds }) => ({ parent, message, branch, tokens: tokenIds.length })),
   });

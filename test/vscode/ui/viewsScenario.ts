@@ -107,6 +107,8 @@ const steps: Scenario['steps'] = [
       await page.locator('td', { hasText: 'tests' }).first().waitFor();
       await page.locator('button', { hasText: 'Grade Again' }).click();
       await page.locator('p', { hasText: 'Graded again: reward' }).waitFor();
+      await page.locator('td button', { hasText: 'sum.js' }).click();
+      await page.locator('.sides .common').first().waitFor();
       await workbench.screenshotThemes('reward');
       await page.locator('button', { hasText: 'Predicted beside Oracle' }).click();
       await workbench.page.locator('.monaco-diff-editor .view-line', { hasText: 'a * b' }).first().waitFor();

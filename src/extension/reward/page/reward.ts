@@ -112,23 +112,39 @@ function bar({ name, least, most, gave }: ComponentRow): HTMLElement {
 
 function testTable(rows: readonly TestRow[], again: readonly TestRow[] | null): HTMLElement {
   if (rows.length === 0) return element('p', { class: 'quiet' }, t('It is graded by no test.'));
-  const second = new Map(again?.map(({ id, after }) => [id, after]));
+  const second = new Map(again?.map((row) => [row.id, row]));
   const made = table(
     [t('Test'), t('List'), t('Before'), t('After'), ...(again ? [t('Again')] : [])],
     rows
       .slice(0, shownTests)
       .map(({ id, list, before, after, isWrong }) => [
-        element('span', { class: isWrong ? 'wrong' : '' }, id),
+        testCell(id, isWrong, second.get(id)),
         list,
         status(before),
         status(after),
-        ...(again ? [status(second.get(id) ?? 'missing')] : []),
+        ...(again ? [status(second.get(id)?.after ?? 'missing')] : []),
       ]),
   );
   const rest = rows.length - shownTests;
   return rest > 0
     ? element('div', {}, made, element('p', {}, t('and {0} more, all of which pass or fail as above', rest)))
     : made;
+}
+
+/** The test's name; where something is known of why it failed, it unfolds to that. */
+function testCell(id: string, isWrong: boolean, again: TestRow | undefined): HTMLElement {
+  const told = [
+    [t('Before'), again?.messageBefore ?? ''],
+    [t('After'), again?.message ?? ''],
+  ].filter(([, message]) => message !== '');
+  const kind = { class: isWrong ? 'wrong' : '' };
+  if (told.length === 0) return element('span', kind, id);
+  return element(
+    'details',
+    {},
+    element('summary', kind, id),
+    ...told.map(([when, message]) => element('div', {}, element('h3', {}, when), element('pre', {}, message))),
+  );
 }
 
 const signs = { passed: '✓', failed: '✖', skipped: '⤼', missing: '∅' };
@@ -172,10 +188,10 @@ function showAlignment({ path, predicted, oracle }: AlignedFile): void {
 
 function pieceOf({ text, block }: AlignedPiece): HTMLElement {
   if (block === null) return element('span', { class: 'alone' }, text);
-  const made = element('mark', { title: t('Block {0}', block) }, text);
+  const made = element('span', { class: 'common', title: t('Block {0}', block) }, text);
   made.dataset.block = String(block);
   const light = (isOn: boolean) => () => {
-    for (const same of alignment.querySelectorAll(`mark[data-block="${block}"]`)) same.classList.toggle('lit', isOn);
+    for (const same of alignment.querySelectorAll(`.common[data-block="${block}"]`)) same.classList.toggle('lit', isOn);
   };
   made.addEventListener('mouseenter', light(true));
   made.addEventListener('mouseleave', light(false));
