@@ -79,7 +79,7 @@ const steps: Scenario['steps'] = [
       await workbench.page.locator('.view-line', { hasText: 'turn 1' }).first().waitFor();
       await workbench.pick('submit');
       await workbench.page
-        .locator('.notification-list-item-message', { hasText: 'Solved (submitted)' })
+        .locator('.view-line', { hasText: 'Solved (submitted), reward' })
         .first()
         .waitFor();
       await workbench.screenshotThemes('take-over-solved');
