@@ -78,10 +78,7 @@ const steps: Scenario['steps'] = [
       await title('Turn 2: call a tool').waitFor();
       await workbench.page.locator('.view-line', { hasText: 'turn 1' }).first().waitFor();
       await workbench.pick('submit');
-      await workbench.page
-        .locator('.view-line', { hasText: 'Solved (submitted), reward' })
-        .first()
-        .waitFor();
+      await workbench.page.locator('.view-line', { hasText: 'Solved (submitted), reward' }).first().waitFor();
       await workbench.screenshotThemes('take-over-solved');
       await workbench.showRuns();
       await workbench.row('completed · step 0 of 0').waitFor();
