@@ -20,7 +20,7 @@ export function trlProject(
     'environment.py': environmentModule(tools),
     'grpo.json': `${JSON.stringify(grpoConfig(settings), null, 2)}\n`,
     'train.py': trainScript(model),
-    'requirements.txt': 'trl>=1.16\npeft\nopenenv==0.10.0\naccelerate\n',
+    'requirements.txt': 'trl>=1.16\npeft\nopenenv==0.10.0\naccelerate\nray[default,train]\n',
     'README.md': readme(settings),
   };
 }
@@ -56,7 +56,10 @@ export function grpoConfig(settings: Settings): Readonly<Record<string, unknown>
 }
 
 function trainScript(model: string): string {
-  return `"""Trains on the tasks with TRL's GRPOTrainer: accelerate launch train.py [--model NAME] [--lora-rank N]"""
+  return `"""Trains on the tasks with TRL's GRPOTrainer: accelerate launch train.py [--model NAME] [--lora-rank N]
+
+With --ray-workers N, N processes are spread over the nodes of the Ray cluster that this runs on (--cpu: without GPUs).
+"""
 
 import argparse
 import json
@@ -65,38 +68,63 @@ import pathlib
 from datasets import load_dataset
 from trl import GRPOConfig, GRPOTrainer
 
-from environment import Whetstone
+import environment
 
-here = pathlib.Path(__file__).parent
+
+def train(options):
+    # The project's folder on this node.
+    here = pathlib.Path(environment.__file__).parent
+    prompts = load_dataset("json", data_files=str(here / "prompts.jsonl"), split="train")
+    peft_config = None
+    if options["lora_rank"] > 0:
+        from peft import LoraConfig
+
+        rank = options["lora_rank"]
+        peft_config = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear")
+    config = json.loads((here / options["config"]).read_text())
+    if options["cpu"]:
+        config.update(use_cpu=True, bf16=False)
+    trainer = GRPOTrainer(
+        model=options["model"],
+        args=GRPOConfig(output_dir=options["output"], log_completions=True, report_to="none", **config),
+        train_dataset=prompts.filter(lambda row: row["split"] == "train"),
+        environment_factory=environment.Whetstone,
+        peft_config=peft_config,
+    )
+    trainer.train()
+    trainer.save_model(options["output"])
+    trainer.save_state()
+
+
+def train_on_ray(options):
+    import ray
+    from ray.train import ScalingConfig, get_context
+    from ray.train.torch import TorchTrainer
+
+    def train_on_worker(given):
+        node = ray.get_runtime_context().get_node_id()
+        print(f"rank {get_context().get_world_rank()} of {get_context().get_world_size()} on node {node}", flush=True)
+        train(given)
+
+    scaling = ScalingConfig(
+        num_workers=options["ray_workers"], use_gpu=not options["cpu"], placement_strategy="SPREAD"
+    )
+    TorchTrainer(train_on_worker, train_loop_config=options, scaling_config=scaling).fit()
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", default=${JSON.stringify(model)})
-    parser.add_argument("--output", default="output")
+    parser.add_argument("--output", default="output", help="on a cluster: a folder that all its nodes share")
     parser.add_argument("--lora-rank", type=int, default=0, help="0 trains all weights")
-    parser.add_argument("--config", default=str(here / "grpo.json"))
-    options = parser.parse_args()
-    prompts = load_dataset("json", data_files=str(here / "prompts.jsonl"), split="train")
-    peft_config = None
-    if options.lora_rank > 0:
-        from peft import LoraConfig
-
-        peft_config = LoraConfig(r=options.lora_rank, lora_alpha=2 * options.lora_rank, target_modules="all-linear")
-    trainer = GRPOTrainer(
-        model=options.model,
-        args=GRPOConfig(
-            output_dir=options.output,
-            log_completions=True,
-            report_to="none",
-            **json.loads(pathlib.Path(options.config).read_text()),
-        ),
-        train_dataset=prompts.filter(lambda row: row["split"] == "train"),
-        environment_factory=Whetstone,
-        peft_config=peft_config,
-    )
-    trainer.train()
-    trainer.save_model(options.output)
+    parser.add_argument("--config", default="grpo.json")
+    parser.add_argument("--ray-workers", type=int, default=0)
+    parser.add_argument("--cpu", action="store_true")
+    options = vars(parser.parse_args())
+    if options["ray_workers"] > 0:
+        train_on_ray(options)
+    else:
+        train(options)
 
 
 if __name__ == "__main__":
@@ -117,7 +145,10 @@ const readme = (settings: Settings) => `# Training on a cluster with TRL
        export WHETSTONE_URL=http://HOST:8000 WHETSTONE_TOKEN=...
        accelerate launch train.py --lora-rank 16
 
-   or on a Ray cluster: \`ray job submit --working-dir . --runtime-env-json '{"pip": "requirements.txt"}' -- python train.py\`.
+   or on a Ray cluster, with the requirements installed on its machines and a process on each of 4 GPUs:
+
+       ray job submit --working-dir . --runtime-env-json '{"env_vars": {"WHETSTONE_URL": "...", "WHETSTONE_TOKEN": "..."}}' \\
+         -- python train.py --ray-workers 4 --output /a/folder/that/all/nodes/share
 3. Bring it back: \`output\` is a checkpoint in Hugging Face layout, so \`whetstone eval --model output\` plays the held-out tasks
    with it, and \`whetstone train --model output\` goes on from it.
 
