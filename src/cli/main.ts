@@ -82,4 +82,11 @@ function usageLine(message: string): string {
   return `${what.replace(/\.?$/, '.')} See \`${meant.join(' ')} --help\`.`;
 }
 
+// Who reads may have had enough (`| head`): the rest is lost on nobody.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 void main();

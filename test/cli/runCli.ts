@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-const bundle = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
+export const bundle = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
 
 export interface CliResult {
   readonly code: number;

@@ -71,7 +71,7 @@ describe('settings', () => {
       expect(properties[key].description).toMatch(/\.$/);
   });
 
-  it('have the JSON schema that editors are given (renew it with `vitest run -u`)', async () => {
+  it('have the JSON schema that editors are given (renew it with `vitest run settings.test --update`)', async () => {
     const file = path.join(import.meta.dirname, '../../../media/whetstone.config.schema.json');
     await expect(`${JSON.stringify(settingsJsonSchema(), null, 2)}\n`).toMatchFileSnapshot(file);
   });
