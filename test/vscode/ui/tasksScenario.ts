@@ -80,7 +80,6 @@ const steps: Scenario['steps'] = [
       await workbench.pick('submit');
       await workbench.page.locator('.view-line', { hasText: 'Solved (submitted), reward' }).first().waitFor();
       await workbench.screenshotThemes('take-over-solved');
-      await workbench.showRuns();
       await workbench.row('completed · step 0 of 0').waitFor();
     },
   ],
