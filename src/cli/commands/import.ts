@@ -9,8 +9,9 @@ import { readTasks, writeTasks } from '../../env/tasks/taskStore.js';
 import { importRun } from '../../interop/import/importRun.js';
 import { importTasks } from '../../interop/import/importTasks.js';
 import { takeObjects } from '../../interop/import/takeObjects.js';
+import { readForeignCurves, type ForeignCurves } from '../../interop/readers/curves.js';
 import { readForeignTasks, type ForeignTask } from '../../interop/readers/tasks.js';
-import { readForeignTrajectories } from '../../interop/readers/readTrajectories.js';
+import { readForeignTrajectories, type ForeignFile } from '../../interop/readers/readTrajectories.js';
 import { loadSettings } from '../../trainer/run/settings.js';
 import { badInput, failed, WhetstoneError } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
@@ -35,7 +36,8 @@ export const addImportCommands: AddCommand = (program) => {
   groupOf(program, 'runs')
     .command('import <file...>')
     .description(
-      "record other systems' trajectories (verifiers, SWE-agent, mini-swe-agent, OpenAI, Inspect, verl) as a run",
+      "record other systems' trajectories (verifiers, SWE-agent, mini-swe-agent, OpenAI, Inspect, verl) as a run, with the curves " +
+        'of their training (trainer_state.json of TRL and transformers, the file logger of verl)',
     )
     .addOption(repoOption())
     .addOption(
@@ -69,12 +71,20 @@ async function importRunCommand(files: string[], options: RepoOptions & { model?
   if (model !== null && !existsSync(path.join(model, 'tokenizer.json'))) {
     throw badInput(`${model} holds no tokenizer.json.`, 'Name the folder of the model that played.');
   }
-  const read = [];
-  for (const file of files) read.push(readForeignTrajectories(await readBounded(file), path.basename(file)));
+  const trajectories: ForeignFile[] = [];
+  const curves: ForeignCurves[] = [];
+  for (const file of files) {
+    const [bytes, name] = [await readBounded(file), path.basename(file)];
+    const found = readForeignCurves(new TextDecoder().decode(bytes), name);
+    if (found) curves.push(found);
+    else trajectories.push(readForeignTrajectories(bytes, name));
+  }
   const { headCommit } = await openRepository(repoRoot);
-  const imported = await importRun(read, { repoRoot, stateFolder, headCommit, model, now: new Date() });
+  const imported = await importRun(trajectories, curves, { repoRoot, stateFolder, headCommit, model, now: new Date() });
   if (options.json) return printJson(imported);
-  print(`Run ${imported.runId}: ${imported.trajectories} trajectories. See \`whetstone runs show ${imported.runId}\`.`);
+  print(
+    `Run ${imported.runId}: ${imported.trajectories} trajectories, ${imported.steps} steps. See \`whetstone runs show ${imported.runId}\`.`,
+  );
   if (imported.withoutTokens > 0) {
     print(`${imported.withoutTokens} of them hold token ids, which were left out: name their tokenizer with --model.`);
   }

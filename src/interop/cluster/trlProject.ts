@@ -150,7 +150,7 @@ const readme = (settings: Settings) => `# Training on a cluster with TRL
        ray job submit --working-dir . --runtime-env-json '{"env_vars": {"WHETSTONE_URL": "...", "WHETSTONE_TOKEN": "..."}}' \\
          -- python train.py --ray-workers 4 --output /a/folder/that/all/nodes/share
 3. Bring it back: \`output\` is a checkpoint in Hugging Face layout, so \`whetstone eval --model output\` plays the held-out tasks
-   with it, and \`whetstone train --model output\` goes on from it.
+   with it, and \`whetstone train --model output\` goes on from it; \`whetstone runs import output/trainer_state.json\` shows its curves.
 
 The embedded policy has a chat template that TRL does not know: take a model whose template calls tools, such as Qwen3's.
 `;

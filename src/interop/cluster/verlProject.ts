@@ -92,7 +92,7 @@ export function verlConfig(settings: Settings, model: string, trainTasks: number
       total_epochs: Math.max(1, settings.steps),
       project_name: 'whetstone',
       experiment_name: 'tasks',
-      logger: ['console'],
+      logger: ['console', 'file'],
       nnodes: 1,
       n_gpus_per_node: 1,
       save_freq: settings.checkpointEvery,
@@ -166,7 +166,8 @@ const readme = (settings: Settings) => `# Training on a cluster with verl
    be overridden behind the command. The token is readable by whoever may read the jobs of that cluster.
 3. Bring it back: \`python -m verl.model_merger merge --backend fsdp --local_dir checkpoints/global_step_N/actor --target_dir merged\`
    makes a folder that \`whetstone eval --model merged\` plays. Episodes with their tokens and masks come back where
-   WHETSTONE_RECORD names a folder: \`whetstone runs import FOLDER/*.jsonl --model merged\`.
+   WHETSTONE_RECORD names a folder, and verl's logger writes the curves:
+   \`whetstone runs import FOLDER/*.jsonl whetstone/tasks.jsonl --model merged\` makes a run of both.
 
 The policy is asked for calls in \`<tool_call>\` tags, as Qwen2.5 and Qwen3 write them.
 `;

@@ -6,6 +6,7 @@ import { toolSchemas } from '../../env/tools/tools.js';
 import { openRun } from '../../trainer/run/runReader.js';
 import { toVerifiersTrace } from '../export/verifiers.js';
 import { branchedTrajectory, injectedTask, learned } from '../fixture.testing.js';
+import { readForeignCurves } from '../readers/curves.js';
 import { readForeignTrajectories } from '../readers/readTrajectories.js';
 import { importRun } from './importRun.js';
 
@@ -35,7 +36,7 @@ function exported() {
 
 it('what was exported to verifiers comes back: the tree, tokens, masks, log-probabilities, advantages, the reward', async () => {
   const own = options('/models/tiny');
-  const { runId, trajectories, steps } = await importRun([exported()], own);
+  const { runId, trajectories, steps } = await importRun([exported()], [], own);
   expect({ trajectories, steps }).toEqual({ trajectories: 1, steps: 1 });
   const run = openRun(own.stateFolder, runId);
   const back = await run.trajectory(branchedTrajectory.id);
@@ -57,7 +58,7 @@ it('what was exported to verifiers comes back: the tree, tokens, masks, log-prob
 
 it('without the tokenizer that made the ids, the messages are kept and the ids are not', async () => {
   const own = options(null);
-  const { runId, withoutTokens } = await importRun([exported()], own);
+  const { runId, withoutTokens } = await importRun([exported()], [], own);
   expect(withoutTokens).toBe(1);
   const { nodes } = await openRun(own.stateFolder, runId).trajectory(branchedTrajectory.id);
   expect(nodes.every(({ tokenIds }) => tokenIds.length === 0)).toBe(true);
@@ -70,7 +71,33 @@ it('trajectories of one task from several files are all kept', async () => {
     const name = 'swe-agent.traj';
     return readForeignTrajectories(readFileSync(path.resolve('test-fixtures/interop', name)), name);
   };
-  const { runId } = await importRun([file(), file()], own);
+  const { runId } = await importRun([file(), file()], [], own);
   const headers = await openRun(own.stateFolder, runId).headers();
   expect(headers.map(({ id }) => id)).toEqual(['eval-000000/swe-agent/0', 'eval-000000/swe-agent/1']);
+});
+
+it('the curves of the training come beside what the rollouts tell, and alone', async () => {
+  const state = JSON.stringify({
+    global_step: 4,
+    log_history: [
+      { step: 3, reward: 0.9, kl: 0.1 },
+      { step: 4, kl: 0.2 },
+    ],
+  });
+  const curves = readForeignCurves(state, 'trainer_state.json')!;
+  const own = options(null);
+  const { runId, steps } = await importRun([exported()], [curves], own);
+  expect(steps).toBe(2);
+  expect(await openRun(own.stateFolder, runId).steps()).toMatchObject([
+    // The trainer's own figure counts: it saw every rollout.
+    { step: 3, metrics: { success: 0, reward: 0.9, kl: 0.1 }, groups: [{ taskId: injectedTask.instance_id }] },
+    { step: 4, metrics: { kl: 0.2 }, groups: [] },
+  ]);
+  const alone = options(null);
+  const imported = await importRun([], [curves], alone);
+  expect(imported).toMatchObject({ trajectories: 0, steps: 2 });
+  expect(await openRun(alone.stateFolder, imported.runId).summary()).toMatchObject({
+    status: 'completed',
+    message: 'Imported: transformers.',
+  });
 });

@@ -7,6 +7,7 @@ import { settingsSchema } from '../../trainer/run/settings.js';
 import { WhetstoneError } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import type { ForeignCurves } from '../readers/curves.js';
 import type { ReadTrajectory } from '../readers/readTrajectory.js';
 import type { ForeignFile } from '../readers/readTrajectories.js';
 
@@ -30,10 +31,19 @@ export interface ImportedRun {
   readonly withoutTokens: number;
 }
 
-/** Records trajectories of other systems as a run that is over, which everything that reads runs can show. */
-export async function importRun(files: readonly ForeignFile[], options: ImportOptions): Promise<ImportedRun> {
+/**
+ * Records trajectories of other systems, and the curves of their training, as a run that is over, which everything that reads runs
+ * can show. Where several files tell of one metric of a step, the last of them counts.
+ */
+export async function importRun(
+  files: readonly ForeignFile[],
+  curves: readonly ForeignCurves[],
+  options: ImportOptions,
+): Promise<ImportedRun> {
   const read = distinctIds(files.flatMap(({ trajectories }) => trajectories));
-  const steps = [...new Set(rolloutsOf(read).map(({ trajectory }) => trajectory.step))].sort((a, b) => a - b);
+  const measured = curves.flatMap((curve) => curve.steps);
+  const played = rolloutsOf(read).map(({ trajectory }) => trajectory.step);
+  const steps = [...new Set([...played, ...measured.map(({ step }) => step)])].sort((a, b) => a - b);
   const config: RunConfig = {
     version: 1,
     runId: newRunId(options.now),
@@ -55,9 +65,11 @@ export async function importRun(files: readonly ForeignFile[], options: ImportOp
       if (keepsTokens && learned) writer.learned({ trajectoryId: trajectory.id, step: trajectory.step, ...learned });
     }
     for (const step of steps) {
-      writer.event({ type: 'step', step, ...stepOf(rolloutsOf(read).filter((one) => one.trajectory.step === step)) });
+      const { metrics, groups } = stepOf(rolloutsOf(read).filter((one) => one.trajectory.step === step));
+      const noted = measured.filter((one) => one.step === step).map((one) => one.metrics);
+      writer.event({ type: 'step', step, metrics: Object.assign({}, metrics, ...noted) as typeof metrics, groups });
     }
-    writer.event({ type: 'finished', status: 'completed', message: `Imported: ${formatsOf(files)}.` });
+    writer.event({ type: 'finished', status: 'completed', message: `Imported: ${formatsOf([...files, ...curves])}.` });
   } finally {
     writer.close();
   }
@@ -69,7 +81,8 @@ export async function importRun(files: readonly ForeignFile[], options: ImportOp
   };
 }
 
-const formatsOf = (files: readonly ForeignFile[]) => [...new Set(files.map(({ format }) => format))].join(', ');
+const formatsOf = (files: readonly { readonly format: string }[]) =>
+  [...new Set(files.map(({ format }) => format))].join(', ');
 
 const rolloutsOf = (read: readonly ReadTrajectory[]) => read.filter(({ trajectory }) => trajectory.kind === 'rollout');
 
