@@ -104,6 +104,12 @@ it.skipIf(!canRun)(
       trajectories.filter((one) => one.kind === kind).map(({ reward }) => typeof reward);
     expect(rewards('rollout')).toEqual(['number', 'number', 'number', 'number']);
     expect(rewards('evaluation')).toEqual(['number', 'number']);
+
+    const evaluate = [process.execPath, cli, 'eval', '--repo', repo, '--device', 'cpu', '--json'];
+    const evaluation = await promisify(execFile)(program, [...prefix, ...evaluate, '--workers', second.url], { env });
+    expect(JSON.parse(evaluation.stdout)).toMatchObject({ success: { n: 1 }, sandbox: 'bubblewrap' });
+    const played = JSON.parse(evaluation.stdout) as { metrics: Record<string, number> };
+    expect(played.metrics['steps/mean']).toBeGreaterThan(0);
   },
   400_000,
 );

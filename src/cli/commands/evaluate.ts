@@ -27,9 +27,12 @@ import {
   sandboxOption,
   seedOption,
   wholeNumber,
+  workersOption,
   type AddCommand,
   type SandboxOptions,
 } from '../options.js';
+import { openWorkers } from '../../trainer/workers/openWorkers.js';
+import { sandboxOf, workerArena } from '../../trainer/workers/workerArena.js';
 import { addPlayerOptions, earlierModel, modelOfOptions, otherPlayer, type PlayerOptions } from '../players.js';
 import { percent, print, printable, printJson, ProgressLine, table } from '../output.js';
 
@@ -42,6 +45,7 @@ interface EvaluateOptions extends SandboxOptions, PlayerOptions {
   readonly width: number;
   readonly depth: number;
   readonly scorer: ScorerName;
+  readonly workers?: string[];
   readonly device?: Settings['device'];
   readonly seed?: number;
 }
@@ -83,6 +87,7 @@ export const addEvaluateCommand: AddCommand = (program) => {
         .choices(scorerNames)
         .default('tests'),
     )
+    .addOption(workersOption().conflicts(['search', 'attempts']))
     .addOption(deviceOption())
     .addOption(sandboxOption())
     .addOption(seedOption())
@@ -94,11 +99,19 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const { repoRoot, stateFolder } = await locateState(options);
   const model = await modelOfOptions(stateFolder, options);
   const against = options.against === undefined ? null : await earlierModel(stateFolder, options.against);
-  const { sandbox, device, seed, samples } = options;
+  const { sandbox, device, seed, samples, workers: urls } = options;
   const other = options.policy === undefined ? null : otherPlayer(options.policy, options.policyModel);
   // An adapter that is only played becomes part of its model.
   const lora = { rank: 0 };
-  const settings = await loadSettings(repoRoot, { model, sandbox, device, seed, evaluationSamples: samples, lora });
+  const settings = await loadSettings(repoRoot, {
+    model,
+    sandbox,
+    device,
+    seed,
+    evaluationSamples: samples,
+    workers: urls,
+    lora,
+  });
   const tasks = await tasksToPlay(stateFolder, options.run);
   const { search, width, depth, scorer, attempts } = options;
   const count = evaluationTasks(tasks, options.split, settings).length;
@@ -106,8 +119,13 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const rounds = search === 'best-of' ? 1 : depth;
   const total = count * (attempts ?? (search === undefined ? settings.evaluationSamples : width * rounds));
   if (total === 0) throw badInput(`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
-  const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
   const progress = new ProgressLine();
+  const notice = (line: string) => {
+    progress.clear();
+    process.stderr.write(`${printable(line)}\n`);
+  };
+  const workers = settings.workers.length === 0 ? null : await openWorkers(settings.workers, notice, signal);
+  const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
   const playWith = async (
     player: Player | MessagePlayer,
     ofModel: Settings,
@@ -121,7 +139,10 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
       gate: () => Promise.resolve(),
       onTrajectory: () => progress.update(`${++done} of ${total} episodes${name}`),
     };
-    const arena = environmentArena(environment, ofModel, callExample);
+    const arena =
+      workers === null
+        ? environmentArena(environment, ofModel, callExample)
+        : workerArena(workers, ofModel, callExample);
     const place = { stateFolder, repoRoot, headCommit: environment.repository.headCommit };
     const played =
       attempts !== undefined
@@ -158,7 +179,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
       return printJson({
         ...result,
         model: options.policy ?? settings.model,
-        sandbox: environment.sandbox,
+        sandbox: workers === null ? environment.sandbox : sandboxOf(workers),
         ...compared,
       });
     }
