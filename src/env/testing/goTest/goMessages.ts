@@ -7,14 +7,29 @@ const shownLines = 4;
 export function outputByTest(output: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   let current = '';
-  for (const line of output.split('\n')) {
+  const lines = output.split('\n');
+  lines.forEach((line, index) => {
     const marker =
       /^\s*=== (?:RUN|NAME|CONT|PAUSE)\s+(\S+)$/.exec(line) ?? /^\s*--- (?:FAIL|PASS|SKIP): (\S+) \(/.exec(line);
     if (marker) current = marker[1];
     else if (/^(PASS|FAIL)$/.test(line)) current = '';
-    else found.set(current, [...(found.get(current) ?? []), line]);
-  }
+    else {
+      // A test that runs in parallel may get a word in between another's end and its panic.
+      const panicking = line.startsWith('panic: ') ? testInTrace(lines.slice(index)) : null;
+      if (panicking !== null && current.split('/')[0] !== panicking) current = panicking;
+      found.set(current, [...(found.get(current) ?? []), line]);
+    }
+  });
   return found;
+}
+
+/** The test whose function stands in a goroutine's trace; null where none does. */
+function testInTrace(lines: readonly string[]): string | null {
+  for (const line of lines) {
+    const call = /^\S+\.((?:Test|Fuzz|Example|Benchmark)\w*)(?:\.func[\w.]+)?\(/.exec(line);
+    if (call) return call[1];
+  }
+  return null;
 }
 
 /** A failed test's own words: a panic, or what it logged (`file_test.go:12: got 5`). `folder` is its package's. */

@@ -7,6 +7,7 @@ import { TemporaryFolders, writeFiles, type Files } from '../../fixtureRepositor
 import { findProgram } from '../../sandbox/programs.js';
 import { keyName } from '../resultsProof.js';
 import type { TestResult } from '../testRunner.js';
+import { outputByTest } from './goMessages.js';
 import { GoTest } from './goTest.js';
 
 const run = promisify(execFile);
@@ -211,6 +212,23 @@ describe.skipIf(go === null)('go test', () => {
       'parallel_test.go > TestParallelB': 'failed',
       'parallel_test.go > TestParallelC': 'passed',
     });
+  });
+
+  it('gives a panic to the test that panicked, also where a parallel one spoke in between', () => {
+    const output = [
+      '=== CONT  TestParallelB',
+      '--- FAIL: TestParallelB (0.00s)',
+      '=== CONT  TestParallelC',
+      'panic: b is broken [recovered, repanicked]',
+      '',
+      'goroutine 8 [running]:',
+      'testing.tRunner.func1.2({0x53f5a0, 0x5a1c60})',
+      '\t/go/src/testing/testing.go:1734 +0x21c',
+      'demo_test.TestParallelB(0xc000003a40?)',
+      '\t/tree/parallel_test.go:10 +0x25',
+    ].join('\n');
+    expect(outputByTest(output).get('TestParallelB')?.[0]).toBe('panic: b is broken [recovered, repanicked]');
+    expect(outputByTest(output).get('TestParallelC')).toBeUndefined();
   });
 
   it('says why a test failed', () => {
