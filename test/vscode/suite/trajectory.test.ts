@@ -151,7 +151,7 @@ describe('A trajectory in an editor', () => {
     });
   });
 
-  it('has a lens for the reward, and one on each turn to replay to it', async () => {
+  it('has a lens for the reward, and some on each turn: to replay to it, step, branch and take over from it', async () => {
     const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>(
       'vscode.executeCodeLensProvider',
       document.uri,
@@ -164,8 +164,12 @@ describe('A trajectory in an editor', () => {
       ['━━ sum-adds_', 'Reward 1.200 = tests 1.00 × 1 + format 1.00 × 0.1'],
       ['── turn 1 · ', '$(debug-step-over) Replay to here'],
       ['── turn 1 · ', '$(debug-alt) Step from here'],
+      ['── turn 1 · ', '$(git-branch) Branch here'],
+      ['── turn 1 · ', '$(person) Take over'],
       ['── turn 2 · ', '$(debug-step-over) Replay to here'],
       ['── turn 2 · ', '$(debug-alt) Step from here'],
+      ['── turn 2 · ', '$(git-branch) Branch here'],
+      ['── turn 2 · ', '$(person) Take over'],
     ]);
   });
 
