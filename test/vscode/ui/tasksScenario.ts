@@ -55,8 +55,7 @@ const steps: Scenario['steps'] = [
   [
     'a task is taken over by hand, several lines are written in an editor, and the episode is kept',
     async ({ workbench }) => {
-      await workbench.row('arithmetic-swap · train').click({ button: 'right' });
-      await workbench.page.locator('.monaco-menu .action-label', { hasText: 'Take Over' }).first().click();
+      await workbench.fromMenu('arithmetic-swap · train', 'Take Over');
       const title = (text: string) => workbench.page.locator('.quick-input-title', { hasText: text });
       const type = async (argument: string, text: string) => {
         await title(`edit · ${argument}`).waitFor();

@@ -70,6 +70,24 @@ export class Workbench {
       .click({ position: { x: 4, y: 4 } });
   }
 
+  /**
+   * Picks an entry of the menu of the first row with this text. A menu takes a click that comes right behind its opening for
+   * the end of the one that opened it, so it is clicked until it closes.
+   */
+  async fromMenu(text: string, entry: string): Promise<void> {
+    await this.row(text).click({ button: 'right' });
+    const label = this.page.locator('.monaco-menu .action-label', { hasText: entry }).first();
+    for (const end = Date.now() + patience; ;) {
+      try {
+        await label.click({ timeout: 3000 });
+        return await label.waitFor({ state: 'detached', timeout: 1000 });
+      } catch (error) {
+        if (Date.now() > end) throw error;
+        if ((await label.count()) === 0) return;
+      }
+    }
+  }
+
   /** The document of the webview that is in view. */
   webview() {
     return this.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
