@@ -7,7 +7,7 @@ import { globToRegExp } from './glob.js';
 import { listFiles } from './listFiles.js';
 import { nodeLauncher, type LauncherOptions } from './nodeLauncher.js';
 import { packageRoots } from './packageRoots.js';
-import { isProven, keyName, keyVariable } from './resultsProof.js';
+import { isProven, keyName, keyVariable, readIfThere } from './resultsProof.js';
 import { launcherFlags, nodeTestScripts, type NodeTestScript } from './nodeTestScript.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from './testRunner.js';
 import { withUniqueIds, type NamedResult } from './uniqueIds.js';
@@ -112,9 +112,8 @@ export class NodeTest implements TestRunner {
     tree: string,
     key?: string,
   ): Promise<readonly TestResult[] | null> {
-    const text = await readFile(path.join(resultsFolder, resultsName), 'utf8').catch(() => '');
-    if (key !== undefined && !isProvenByLauncher(text, key)) return null;
-    return parseNodeResults(text, tree, (file) => this.isTestFile(file));
+    const text = await readProvenByLauncher(resultsFolder, resultsName, key);
+    return text === null ? null : parseNodeResults(text, tree, (file) => this.isTestFile(file));
   }
 }
 
@@ -212,11 +211,13 @@ function parseEnd(line: string): z.infer<typeof endLine> | null {
   }
 }
 
-/** Does the last line prove all lines before it? */
-export function isProvenByLauncher(text: string, key: string): boolean {
+/** Results whose last line proves all lines before it; else as `readProvenBeside`. */
+export async function readProvenByLauncher(folder: string, name: string, key?: string): Promise<string | null> {
+  const text = await readIfThere(folder, name);
+  if (key === undefined) return text;
   const lastAt = text.trimEnd().lastIndexOf('\n') + 1;
   const end = parseEnd(text.slice(lastAt));
-  return end?.proof !== undefined && isProven(text.slice(0, lastAt), end.proof, key);
+  return end?.proof !== undefined && isProven(text.slice(0, lastAt), end.proof, key) ? text : null;
 }
 
 async function scriptsOf(manifest: string): Promise<Record<string, unknown>> {

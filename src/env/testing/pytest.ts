@@ -7,7 +7,7 @@ import { globToRegExp } from './glob.js';
 import { listFiles } from './listFiles.js';
 import { pytestLauncher } from './pytestLauncher.js';
 import { packageRoots } from './packageRoots.js';
-import { isProven, keyName, keyVariable } from './resultsProof.js';
+import { keyName, keyVariable, readProvenBeside } from './resultsProof.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from './testRunner.js';
 import { withUniqueIds, type NamedResult } from './uniqueIds.js';
 
@@ -128,10 +128,8 @@ export class Pytest implements TestRunner {
     tree: string,
     key?: string,
   ): Promise<readonly TestResult[] | null> {
-    const read = (name: string) => readFile(path.join(resultsFolder, name), 'utf8').catch(() => '');
-    const text = await read(resultsName);
-    if (key !== undefined && !isProven(text, await read(`${resultsName}.proof`), key)) return null;
-    return parseJunit(text, { root: detected.root, testFiles: detected.testFiles, tree });
+    const text = await readProvenBeside(resultsFolder, resultsName, key);
+    return text === null ? null : parseJunit(text, { root: detected.root, testFiles: detected.testFiles, tree });
   }
 }
 

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Launcher } from '../../sandbox/toolchain.js';
 import { listFiles } from '../listFiles.js';
-import { isProven, keyName, keyVariable } from '../resultsProof.js';
+import { keyName, keyVariable, readProvenLine } from '../resultsProof.js';
 import type { BuildCache, DetectedRunner, RunnerCheck, TestResult, TestRunner } from '../testRunner.js';
 import { cargoLauncher, type CargoLauncherOptions } from './cargoLauncher.js';
 import { parseCargoResults } from './cargoResults.js';
@@ -86,9 +85,7 @@ export class CargoTest implements TestRunner {
     tree: string,
     key?: string,
   ): Promise<readonly TestResult[] | null> {
-    const text = await readFile(path.join(resultsFolder, resultsName), 'utf8').catch(() => '');
-    const end = text.indexOf('\n') + 1;
-    if (key !== undefined && !isProven(text.slice(0, end), text.slice(end).trim(), key)) return null;
-    return parseCargoResults(text.slice(0, end), { root: detected.root, tree });
+    const results = await readProvenLine(resultsFolder, resultsName, key);
+    return results === null ? null : parseCargoResults(results, { root: detected.root, tree });
   }
 }

@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import type { Launcher } from '../../sandbox/toolchain.js';
 import { globToRegExp } from '../glob.js';
 import { listFiles } from '../listFiles.js';
-import { isProven, keyName, keyVariable } from '../resultsProof.js';
+import { keyName, keyVariable, readProvenLine } from '../resultsProof.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from '../testRunner.js';
 import { withUniqueIds } from '../uniqueIds.js';
 import { configuredLauncher, type ConfiguredLauncherOptions } from './configuredLauncher.js';
@@ -84,14 +83,11 @@ export class ConfiguredRunner implements TestRunner {
     tree: string,
     key?: string,
   ): Promise<readonly TestResult[] | null> {
-    const text = await readFile(path.join(resultsFolder, foundName), 'utf8').catch(() => '');
-    const end = text.indexOf('\n') + 1;
-    if (end === 0 || (key !== undefined && !isProven(text.slice(0, end), text.slice(end).trim(), key))) return null;
+    const found = await readProvenLine(resultsFolder, foundName, key);
+    if (!found) return null;
     const { format } = this.defined().results;
     const context = { root: detected.root, testFiles: detected.testFiles, tree };
-    const runs = foundSchema
-      .parse(JSON.parse(text.slice(0, end)))
-      .runs.map((run) => resultsOfRun(run, format, context));
+    const runs = foundSchema.parse(JSON.parse(found)).runs.map((run) => resultsOfRun(run, format, context));
     const whole = runs.filter((results) => results !== null);
     return whole.length === runs.length ? withUniqueIds(whole.flat()) : null;
   }

@@ -1,11 +1,11 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { findJava, localRepository } from '../../sandbox/javaToolchain.js';
 import { findProgram } from '../../sandbox/toolchain.js';
 import { isGradableJava } from '../gradableJava.js';
 import { isJavaTestPath, JavaSources } from '../javaTests.js';
 import { listFiles } from '../listFiles.js';
-import { isProven } from '../resultsProof.js';
+import { readProvenBeside } from '../resultsProof.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from '../testRunner.js';
 import { mavenBuilds, type MavenBuild } from './mavenProjects.js';
 import { parseJavaResults } from '../javaResults.js';
@@ -178,13 +178,13 @@ export class Maven implements TestRunner {
     tree: string,
     key?: string,
   ): Promise<readonly TestResult[] | null> {
-    const read = (name: string) => readFile(path.join(resultsFolder, name), 'utf8').catch(() => '');
-    const text = await read(resultsName);
-    if (key !== undefined && !isProven(text, await read(`${resultsName}.proof`), key)) return null;
-    return parseJavaResults(text, {
-      root: detected.root,
-      tree,
-      sources: this.found?.sources ?? new JavaSources(detected.testFiles),
-    });
+    const text = await readProvenBeside(resultsFolder, resultsName, key);
+    return text === null
+      ? null
+      : parseJavaResults(text, {
+          root: detected.root,
+          tree,
+          sources: this.found?.sources ?? new JavaSources(detected.testFiles),
+        });
   }
 }

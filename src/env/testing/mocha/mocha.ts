@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { childLauncher, type ChildLauncherOptions } from '../childLauncher.js';
 import { listFiles } from '../listFiles.js';
-import { isProvenByLauncher, parseNodeResults } from '../nodeTest.js';
+import { readProvenByLauncher, parseNodeResults } from '../nodeTest.js';
 import { packageRoots } from '../packageRoots.js';
 import { keyName, keyVariable } from '../resultsProof.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from '../testRunner.js';
@@ -114,9 +114,8 @@ export class Mocha implements TestRunner {
     tree: string,
     key?: string,
   ): Promise<readonly TestResult[] | null> {
-    const text = await readFile(path.join(resultsFolder, resultsName), 'utf8').catch(() => '');
-    if (key !== undefined && !isProvenByLauncher(text, key)) return null;
-    return parseNodeResults(text, tree, (file) => this.isTestFile(file));
+    const text = await readProvenByLauncher(resultsFolder, resultsName, key);
+    return text === null ? null : parseNodeResults(text, tree, (file) => this.isTestFile(file));
   }
 }
 

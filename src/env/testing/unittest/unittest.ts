@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { pytestFailureMessage } from '../failureMessage.js';
 import { listFiles } from '../listFiles.js';
 import { packageRoots } from '../packageRoots.js';
-import { isProven, keyName, keyVariable } from '../resultsProof.js';
+import { keyName, keyVariable, readProvenBeside } from '../resultsProof.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from '../testRunner.js';
 import { withUniqueIds } from '../uniqueIds.js';
 import { unittestLauncher } from './unittestLauncher.js';
@@ -92,10 +92,8 @@ export class Unittest implements TestRunner {
     tree: string,
     key?: string,
   ): Promise<readonly TestResult[] | null> {
-    const read = (name: string) => readFile(path.join(resultsFolder, name), 'utf8').catch(() => '');
-    const text = await read(resultsName);
-    if (key !== undefined && !isProven(text, await read(`${resultsName}.proof`), key)) return null;
-    return parseUnittestResults(text, detected.root, tree);
+    const text = await readProvenBeside(resultsFolder, resultsName, key);
+    return text === null ? null : parseUnittestResults(text, detected.root, tree);
   }
 }
 
