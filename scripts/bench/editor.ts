@@ -15,12 +15,11 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { paged, phases, runNode, tasks, trajectories, type RunTreeNode } from '../../src/extension/runs/runTree.js';
 import { layOut } from '../../src/extension/trajectory/trajectoryText.js';
-import { createRun } from '../../src/trainer/run/createRun.js';
 import { openRun } from '../../src/trainer/run/runReader.js';
 import { loadRunTokenizer } from '../../src/trainer/run/runTokenizer.js';
 import { RunWriter } from '../../src/trainer/run/runWriter.js';
-import { settingsSchema } from '../../src/trainer/run/settings.js';
 import type { Trajectory, TrajectoryNode } from '../../src/trajectory/trajectory.js';
+import { createBenchRun } from './benchRun.js';
 
 const { values } = parseArgs({
   options: { trajectories: { type: 'string', default: '100000' }, tokens: { type: 'string', default: '200000' } },
@@ -109,16 +108,7 @@ async function main(): Promise<void> {
 
   const stateFolder = mkdtempSync(path.join(tmpdir(), 'whetstone-bench-'));
   try {
-    const paths = await createRun(stateFolder, {
-      version: 1,
-      runId: 'bench',
-      createdAt: new Date().toISOString(),
-      repoRoot: project,
-      headCommit: '0'.repeat(40),
-      settings: settingsSchema.parse({}),
-      taskIds: { train: [], heldout: [] },
-      sandbox: 'bubblewrap',
-    });
+    const paths = await createBenchRun(stateFolder, project);
     const writer = new RunWriter(paths);
     for (let index = 0; index < count; index++) writer.trajectory(trajectory(index, []));
     const embedded = () => path.join(project, 'media/embedded-policy');

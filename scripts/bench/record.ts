@@ -8,11 +8,10 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { createRun } from '../../src/trainer/run/createRun.js';
 import { openRun } from '../../src/trainer/run/runReader.js';
 import { RunWriter } from '../../src/trainer/run/runWriter.js';
-import { settingsSchema } from '../../src/trainer/run/settings.js';
 import type { Trajectory } from '../../src/trajectory/trajectory.js';
+import { createBenchRun } from './benchRun.js';
 
 const { values } = parseArgs({ options: { trajectories: { type: 'string', default: '100000' } } });
 const count = Number(values.trajectories);
@@ -98,16 +97,7 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
 async function main(): Promise<void> {
   const stateFolder = mkdtempSync(path.join(tmpdir(), 'whetstone-record-'));
   try {
-    const paths = await createRun(stateFolder, {
-      version: 1,
-      runId: 'bench',
-      createdAt: new Date().toISOString(),
-      repoRoot: stateFolder,
-      headCommit: '0'.repeat(40),
-      settings: settingsSchema.parse({}),
-      taskIds: { train: [], heldout: [] },
-      sandbox: 'bubblewrap',
-    });
+    const paths = await createBenchRun(stateFolder, stateFolder);
     const writer = new RunWriter(paths);
     write(writer, 0, count);
     const before = heap();
