@@ -6,7 +6,7 @@ import { RunWriter } from '../../trainer/run/runWriter.js';
 import { settingsSchema } from '../../trainer/run/settings.js';
 import { WhetstoneError } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
-import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import { withoutTokens } from '../../trajectory/withoutTokens.js';
 import type { ForeignCurves } from '../readers/curves.js';
 import type { ReadTrajectory } from '../readers/readTrajectory.js';
 import type { ForeignFile } from '../readers/readTrajectories.js';
@@ -108,18 +108,6 @@ async function tasksOf(read: readonly ReadTrajectory[], stateFolder: string): Pr
     throw error;
   });
   return stored.filter(({ instance_id }) => played.has(instance_id));
-}
-
-function withoutTokens(trajectory: Trajectory): Trajectory {
-  const bare = (node: TrajectoryNode): TrajectoryNode => ({
-    ...node,
-    tokenIds: new Int32Array(0),
-    actionMask: new Uint8Array(0),
-    logprobs: new Float32Array(0),
-    entropies: new Float32Array(0),
-  });
-  const statistics = { ...trajectory.statistics, sampledTokens: 0, totalTokens: 0 };
-  return { ...trajectory, nodes: trajectory.nodes.map(bare), statistics };
 }
 
 /** What can be told of a step from its rollouts: metrics by the names that our own steps have, and groups by task. */

@@ -6,7 +6,8 @@ import { recordedTurns } from '../../env/replay.js';
 import { badInput } from '../../trajectory/errors.js';
 import type { AssistantMessage } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
-import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import type { Trajectory } from '../../trajectory/trajectory.js';
+import { withoutTokens } from '../../trajectory/withoutTokens.js';
 import { createRun, settleTasks } from '../run/createRun.js';
 import { runPaths, runsFolder } from '../run/runDirectory.js';
 import { openRun } from '../run/runReader.js';
@@ -103,20 +104,6 @@ export async function readDemonstrations(
     });
   }
   return read;
-}
-
-function withoutTokens(trajectory: Trajectory): Trajectory {
-  const bare = ({ parent, message, branch }: TrajectoryNode): TrajectoryNode => ({
-    parent,
-    message,
-    ...(branch === undefined ? {} : { branch }),
-    tokenIds: new Int32Array(0),
-    actionMask: new Uint8Array(0),
-    logprobs: new Float32Array(0),
-    entropies: new Float32Array(0),
-  });
-  const statistics = { ...trajectory.statistics, sampledTokens: 0, totalTokens: 0 };
-  return { ...trajectory, nodes: trajectory.nodes.map(bare), statistics };
 }
 
 /** Two windows may end a demonstration at the same moment; each writes for a moment only. */
