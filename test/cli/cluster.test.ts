@@ -7,27 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { bubblewrapProblem } from '../../src/env/sandbox/bubblewrap.js';
-import { openRepository } from '../../src/env/repo/repository.js';
-import { writeTasks } from '../../src/env/tasks/taskStore.js';
 import { pythonWith } from '../../src/interop/python.testing.js';
-import { makeWorkspace, taskOf } from '../vscode/fixtures/workspace.js';
+import { repositoryWithTasks } from './repositoryWithTasks.js';
 import { runCli, temporaryFolder } from './runCli.js';
 
 const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
 const tokenizer = fileURLToPath(new URL('../../test-fixtures/text/qwen3', import.meta.url));
 const python = (await bubblewrapProblem()) === null ? pythonWith('verl') : null;
-
-/** A repository with a task to train on and one that is held out. */
-async function repositoryWithTasks() {
-  const repo = makeWorkspace(temporaryFolder());
-  const tests = { FAIL_TO_PASS: ['sum.test.js > sum adds'], PASS_TO_PASS: ['sum.test.js > sum of nothing'] };
-  const task = { ...taskOf(repo, 'sums__1'), ...tests };
-  const heldout = { ...task, instance_id: 'sums__2', whetstone: { ...task.whetstone, split: 'heldout' as const } };
-  const { stateFolder } = await openRepository(repo);
-  const funnel = { found: 2, skipped: {}, invalid: {}, flaky: 0, kept: 2, sources: {} };
-  await writeTasks(stateFolder, 'key', { tasks: [task, heldout], funnel, quarantined: [], notes: [] });
-  return { repo, task };
-}
 
 it.skipIf(python === null)(
   'a project for verl has settings, splits and an agent loop that verl takes, and its episodes have our mask and reward',

@@ -7,27 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { bubblewrapProblem } from '../../src/env/sandbox/bubblewrap.js';
-import { openRepository } from '../../src/env/repo/repository.js';
-import { writeTasks } from '../../src/env/tasks/taskStore.js';
-import { makeWorkspace, taskOf } from '../vscode/fixtures/workspace.js';
 import { canMakeHosts, makeHosts, type Host } from '../support/networkHosts.js';
+import { repositoryWithTasks } from './repositoryWithTasks.js';
 import { runCli, temporaryFolder } from './runCli.js';
 
 const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
 const canRun = canMakeHosts() && (await bubblewrapProblem()) === null;
 const env = { ...process.env, WHETSTONE_TOKEN: 'geheim' };
-
-/** A repository with a task to train on and one that is held out. */
-async function repositoryWithTasks(): Promise<string> {
-  const repo = makeWorkspace(temporaryFolder());
-  const tests = { FAIL_TO_PASS: ['sum.test.js > sum adds'], PASS_TO_PASS: ['sum.test.js > sum of nothing'] };
-  const task = { ...taskOf(repo, 'sums__1'), ...tests };
-  const heldout = { ...task, instance_id: 'sums__2', whetstone: { ...task.whetstone, split: 'heldout' as const } };
-  const { stateFolder } = await openRepository(repo);
-  const funnel = { found: 2, skipped: {}, invalid: {}, flaky: 0, kept: 2, sources: {} };
-  await writeTasks(stateFolder, 'key', { tasks: [task, heldout], funnel, quarantined: [], notes: [] });
-  return repo;
-}
 
 /** A copy of the repository, served on the host. */
 async function serveOn({ on: [program, ...prefix], address }: Host, repo: string) {
@@ -63,7 +49,7 @@ async function serveOn({ on: [program, ...prefix], address }: Host, repo: string
 it.skipIf(!canRun)(
   'a run on two hosts loses one of them in the middle, and no rollout',
   async () => {
-    const repo = await repositoryWithTasks();
+    const { repo } = await repositoryWithTasks();
     const { middle, around } = makeHosts(2);
     const [first, second] = await Promise.all(around.map((host) => serveOn(host, repo)));
     const options = [
