@@ -2,7 +2,8 @@ import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import type { AssistantMessage, Message, ToolMessage, ToolSchema } from '../../trajectory/message.js';
 import { ByteLevelTokenizer } from './byteLevelTokenizer.js';
 import { type ChatTemplate, compileChatTemplate } from './chatTemplate.js';
-import { callGrammar, type CallSchema } from './grammar/callGrammar.js';
+import { callGrammar } from './grammar/callGrammar.js';
+import type { CallSchema } from './grammar/jsonRules.js';
 import { tokenConstraint, type TokenConstraint } from './grammar/tokenConstraint.js';
 import type { TextCodec } from './textCodec.js';
 import { parseAssistantText, thinkTags } from './toolCalls.js';
@@ -152,18 +153,12 @@ export class HuggingFaceCodec implements TextCodec {
   }
 
   callConstraint(tools: readonly CallSchema[]): TokenConstraint {
-    if (this.toolFormat.name !== hermes.name) {
-      throw badInput(
-        `The policy writes tool calls in the format ${this.toolFormat.name}, whose grammar is not known here.`,
-        'Leave out `constrainedCalls`, or choose `toolFormat` hermes.',
-      );
-    }
     const key = tools.map(({ name }) => name).join();
     const known = this.constraints.get(key);
     if (known !== undefined) return known;
-    const marks = [...thinkTags, ...hermes.marks];
+    const marks = [...thinkTags, ...this.toolFormat.marks];
     const bytesOf = (id: number) => this.tokenizer.plainBytes(id, marks);
-    const made = tokenConstraint(callGrammar(tools), this.vocabularySize, bytesOf, this.stopTokenIds);
+    const made = tokenConstraint(callGrammar(this.toolFormat, tools), this.vocabularySize, bytesOf, this.stopTokenIds);
     this.constraints.set(key, made);
     return made;
   }

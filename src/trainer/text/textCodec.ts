@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolMessage, ToolSchema } from '../../trajectory/message.js';
-import type { CallSchema } from './grammar/callGrammar.js';
+import type { CallSchema } from './grammar/jsonRules.js';
 import type { TokenConstraint } from './grammar/tokenConstraint.js';
 import type { ToolFormat } from './toolFormats/toolFormat.js';
 
@@ -37,10 +37,7 @@ export interface TextCodec {
   encodeTurn(raw: string): Int32Array;
   /** The same of a turn given by its parts: as the template writes it, or in the policy's format where it does not. */
   encodeMessage(message: AssistantMessage): Int32Array;
-  /**
-   * Lets only turns be sampled that hold valid calls of the tools, in the policy's format. Throws bad-input where the format has
-   * no grammar here.
-   */
+  /** Lets only turns be sampled that hold valid calls of the tools, in the policy's format. */
   callConstraint(tools: readonly CallSchema[]): TokenConstraint;
   /**
    * Does the template still render what is stored, now that the conversation has come this far? Null where it renders no

@@ -16,7 +16,7 @@ export function parseAssistantText(
   format: ToolFormat = hermes,
   tools: readonly ToolSchema[] = [],
 ): AssistantMessage {
-  const { thinking, rest } = splitThinking(raw, format.marks);
+  const { thinking, rest } = splitThinking(raw, format);
   const { content, calls, problem } = format.find(rest, tools);
   return {
     role: 'assistant',
@@ -33,14 +33,14 @@ export function parseAssistantText(
 }
 
 /** Thinking is what stands before `</think>`; the opening tag may have been part of the prompt. */
-function splitThinking(raw: string, marks: readonly string[]): { thinking: string | null; rest: string } {
+function splitThinking(raw: string, format: ToolFormat): { thinking: string | null; rest: string } {
   const opened = raw.trimStart().startsWith(thinkOpen);
   const body = opened ? raw.slice(raw.indexOf(thinkOpen) + thinkOpen.length) : raw;
   const close = body.indexOf(thinkClose);
-  const [mark] = marks;
-  const firstCall = mark === undefined ? -1 : body.indexOf(mark);
-  // Without an opening tag, a closing tag after a call belongs to that call's arguments.
-  if (close >= 0 && (opened || firstCall < 0 || close < firstCall))
+  // Without an opening tag, a closing tag in a call that is not yet whole belongs to that call's arguments.
+  const before = body.slice(0, Math.max(0, close));
+  const inCall = !opened && format.callStart(before) >= 0 && format.find(before, []).problem !== null;
+  if (close >= 0 && !inCall)
     return { thinking: body.slice(0, close).trim(), rest: body.slice(close + thinkClose.length) };
   return opened ? { thinking: body.trim(), rest: '' } : { thinking: null, rest: raw };
 }

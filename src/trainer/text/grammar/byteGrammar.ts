@@ -109,3 +109,60 @@ export function grammar(rule: Rule): GrammarState {
   };
   return stateOf(closed([start]));
 }
+
+/**
+ * The strings of `rule` in which no part is one of `forbidden`: both automata side by side (product construction).
+ * @param behind what stands before the string, for parts that begin there
+ */
+export function without(rule: Rule, forbidden: Rule, behind = ''): Rule {
+  const anything = many(bytes([0x00, 0xff]));
+  const begun = [...new TextEncoder().encode(behind)].reduce(
+    (state, byte) => state.next(byte)!,
+    grammar(sequence(anything, forbidden)),
+  );
+  const states: { readonly own: GrammarState; readonly other: GrammarState; readonly edges: Edge[] }[] = [];
+  const numbers = new Map<GrammarState, Map<GrammarState, number>>();
+  const numberOf = (own: GrammarState, other: GrammarState): number => {
+    const row = numbers.get(own) ?? new Map<GrammarState, number>();
+    numbers.set(own, row);
+    const number = row.get(other) ?? states.push({ own, other, edges: [] }) - 1;
+    row.set(other, number);
+    return number;
+  };
+  numberOf(grammar(rule), begun);
+  for (const { own, other, edges } of states) {
+    for (let byte = 0; byte < 256; byte++) {
+      const [next, met] = [own.next(byte), other.next(byte)!];
+      if (next === null || met.isWhole) continue;
+      const to = numberOf(next, met);
+      const last = edges.at(-1);
+      if (last?.to === to && last.high === byte - 1) edges[edges.length - 1] = { ...last, high: byte };
+      else edges.push({ low: byte, high: byte, to });
+    }
+  }
+  const leads = leadingToWhole(states);
+  return (builder, from) => {
+    const to = builder.state();
+    const own = states.map((_, index) => (leads.has(index) ? builder.state() : -1));
+    builder.jump(from, own[0]!);
+    states.forEach((state, index) => {
+      if (!leads.has(index)) return;
+      if (state.own.isWhole) builder.jump(own[index]!, to);
+      for (const edge of state.edges) {
+        if (leads.has(edge.to)) builder.edge(own[index]!, edge.low, edge.high, own[edge.to]!);
+      }
+    });
+    return to;
+  };
+}
+
+/** The states from which a whole string can be reached. */
+function leadingToWhole(
+  states: readonly { readonly own: GrammarState; readonly edges: readonly Edge[] }[],
+): Set<number> {
+  const sources = states.map(() => new Set<number>());
+  states.forEach(({ edges }, from) => edges.forEach(({ to }) => sources[to]!.add(from)));
+  const leads = new Set([...states.keys()].filter((index) => states[index]!.own.isWhole));
+  for (const index of leads) for (const from of sources[index]!) leads.add(from);
+  return leads;
+}

@@ -9,6 +9,7 @@ export const hermes: ToolFormat = {
   example: '<tool_call>{"name": ..., "arguments": {...}}</tool_call>',
   marks: [open, close],
   stopStrings: [],
+  callStart: (text) => text.indexOf(open),
   find,
   write: (content, calls) => {
     const written = calls.map(

@@ -9,6 +9,8 @@ export const llama3: ToolFormat = {
   example: '{"name": ..., "parameters": {...}}',
   marks: [pythonTag],
   stopStrings: [],
+  // A call starts a line (or follows another), so that JSON inside prose is none.
+  callStart: (text) => text.search(/<\|python_tag\|>|^[ \t]*\{\s*"(name|type|parameters|arguments)"\s*:/m),
   find,
   write: (content, calls) => {
     const written = calls.map(
@@ -18,11 +20,10 @@ export const llama3: ToolFormat = {
   },
 };
 
-/** A call starts a line (or follows another), so that JSON inside prose is none. */
 function find(text: string): FoundCalls {
   const calls: WrittenCall[] = [];
   let problem: string | null = null;
-  const start = text.search(/<\|python_tag\|>|^[ \t]*\{\s*"(name|type|parameters|arguments)"\s*:/m);
+  const start = llama3.callStart(text);
   if (start < 0) return { content: text.trim(), calls, problem };
   const content = text.slice(0, start).trim();
   let position = skipBlank(text, text.startsWith(pythonTag, start) ? start + pythonTag.length : start);

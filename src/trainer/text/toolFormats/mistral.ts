@@ -11,6 +11,7 @@ export const mistral: ToolFormat = {
   example: '[TOOL_CALLS][{"name": ..., "arguments": {...}}]',
   marks,
   stopStrings: [],
+  callStart: (text) => text.indexOf(mark),
   find,
   write: (content, calls) => {
     const written = calls.map(({ name, arguments: args, id }) => {
@@ -22,7 +23,7 @@ export const mistral: ToolFormat = {
 };
 
 function find(text: string): FoundCalls {
-  const first = text.indexOf(mark);
+  const first = mistral.callStart(text);
   if (first < 0) {
     const bare = /^\s*\[\s*\{\s*"name"\s*:/.test(text);
     return { content: text.trim(), calls: [], problem: bare ? 'the calls must follow [TOOL_CALLS]' : null };

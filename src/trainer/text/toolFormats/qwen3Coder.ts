@@ -11,6 +11,8 @@ export const qwen3Coder: ToolFormat = {
   example: '<tool_call>\n<function=NAME>\n<parameter=KEY>\nVALUE\n</parameter>\n</function>\n</tool_call>',
   marks,
   stopStrings: [],
+  // Models leave the outer tag out at times.
+  callStart: (text) => text.search(/<tool_call>|<function=/),
   find,
   write: (content, calls) => {
     const written = calls.map(({ name, arguments: args }) => {
@@ -30,8 +32,7 @@ function find(text: string, tools: readonly ToolSchema[]): FoundCalls {
   let problem: string | null = null;
   let position = 0;
   for (;;) {
-    // Models leave the outer tag out at times.
-    const start = text.slice(position).search(/<tool_call>|<function=/);
+    const start = qwen3Coder.callStart(text.slice(position));
     around.push(text.slice(position, start < 0 ? undefined : position + start));
     if (start < 0) break;
     const body = position + start + (text.startsWith(open, position + start) ? open.length : 0);

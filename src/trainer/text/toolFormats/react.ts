@@ -1,6 +1,10 @@
 import { isRecord, jsonAt, parseJson, skipBlank, spacedJson } from './json.js';
 import type { FoundCalls, ToolFormat } from './toolFormat.js';
 
+// Only '\n' ends a line: a JSON string may hold other separators as they are.
+const actionLine = /(?<![^\n])Action:/;
+const observationLine = /(?<![^\n])Observation:/;
+
 /** ReAct (Yao et al. 2022) as plain text, for models that were made for no tools: Thought, Action, Action Input. */
 export const react: ToolFormat = {
   name: 'react',
@@ -8,6 +12,7 @@ export const react: ToolFormat = {
   marks: [],
   // What stands behind it is the environment's to say.
   stopStrings: ['\nObservation:'],
+  callStart: (text) => text.search(actionLine),
   find,
   write: (content, calls) => {
     const written = calls.map(({ name, arguments: args }) => `Action: ${name}\nAction Input: ${spacedJson(args)}`);
@@ -16,9 +21,9 @@ export const react: ToolFormat = {
 };
 
 function find(text: string): FoundCalls {
-  const cut = text.search(/^Observation:/m);
+  const cut = text.search(observationLine);
   const own = cut < 0 ? text : text.slice(0, cut);
-  const first = own.search(/^Action:/m);
+  const first = react.callStart(own);
   const content = (first < 0 ? own : own.slice(0, first)).replace(/^\s*Thought:/, '').trim();
   const calls = [];
   let problem: string | null = null;
@@ -37,7 +42,7 @@ function find(text: string): FoundCalls {
     else if (!isRecord(parsed.value)) problem ??= 'the Action Input is not a JSON object';
     else calls.push({ name: action[1]!.trim(), arguments: parsed.value });
     const end = json?.end ?? start;
-    const next = own.slice(end).search(/^Action:/m);
+    const next = react.callStart(own.slice(end));
     if (
       json !== null &&
       next < 0 &&

@@ -25,6 +25,8 @@ export interface ToolFormat {
   readonly marks: readonly string[];
   /** Text that ends a turn beside the stop tokens: what follows would be made up by the model. */
   readonly stopStrings: readonly string[];
+  /** Where the first thing that is meant as a call begins; -1 where none does. */
+  callStart(text: string): number;
   /** Never throws. `tools` tell the types of arguments that are written without any. */
   find(text: string, tools: readonly ToolSchema[]): FoundCalls;
   /** Text and calls as a turn, for templates that do not write calls themselves. */
