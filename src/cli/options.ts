@@ -76,4 +76,8 @@ export function decimalNumber(text: string): number {
   return value;
 }
 
+/** A setting's description as options are described: no capital, no full stop. */
+export const phrase = ({ description = '' }: { readonly description?: string }) =>
+  description.slice(0, 1).toLowerCase() + description.slice(1, -1);
+
 export type AddCommand = (program: Command) => void;

@@ -8,7 +8,7 @@ import {
   type StageMethod,
 } from '../trainer/run/routeSettings.js';
 import type { SettingsInput } from '../trainer/run/settings.js';
-import { decimalNumber, wholeNumber } from './options.js';
+import { decimalNumber, phrase, wholeNumber } from './options.js';
 
 /** Options for the stages of a run, its curriculum, exploration, replay and checkpoints. */
 export interface RouteOptions {
@@ -28,10 +28,6 @@ export interface RouteOptions {
   readonly keepEvery?: number;
   readonly diskGigabytes?: number;
 }
-
-/** As the other options are described: no capital, no full stop. */
-const phrase = (schema: { readonly description?: string }) =>
-  schema.description![0].toLowerCase() + schema.description!.slice(1, -1);
 
 export function addRouteOptions(command: Command): void {
   const { order, retireAfter, restSteps, horizonStart, horizonSteps } = curriculumSchema.shape;

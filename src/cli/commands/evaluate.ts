@@ -34,9 +34,10 @@ import {
 import { openWorkers } from '../../trainer/workers/openWorkers.js';
 import { sandboxOf, workerArena } from '../../trainer/workers/workerArena.js';
 import { addPlayerOptions, earlierModel, modelOfOptions, otherPlayer, type PlayerOptions } from '../players.js';
+import { addPlayingOptions, playingSettings, type PlayingOptions } from '../playingOptions.js';
 import { percent, print, printable, printJson, ProgressLine, table } from '../output.js';
 
-interface EvaluateOptions extends SandboxOptions, PlayerOptions {
+interface EvaluateOptions extends SandboxOptions, PlayerOptions, PlayingOptions {
   readonly split: TaskSplit;
   readonly samples?: number;
   readonly against?: string;
@@ -93,6 +94,7 @@ export const addEvaluateCommand: AddCommand = (program) => {
     .addOption(seedOption())
     .addOption(jsonOption())
     .action((options: EvaluateOptions) => interruptible((signal) => evaluateCommand(options, signal)));
+  addPlayingOptions(command);
 };
 
 async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): Promise<void> {
@@ -104,6 +106,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   // An adapter that is only played becomes part of its model.
   const lora = { rank: 0 };
   const settings = await loadSettings(repoRoot, {
+    ...playingSettings(options),
     model,
     sandbox,
     device,

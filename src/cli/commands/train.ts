@@ -10,6 +10,7 @@ import { loadSettings, settingsSchema, type Settings, type SettingsInput } from 
 import { projections, type Projection } from '../../trainer/model/lora.js';
 import { optimizerSchema, type OptimizerSettings } from '../../trainer/run/learnerSettings.js';
 import { addRouteOptions, routeSections, type RouteOptions } from '../routeOptions.js';
+import { addPlayingOptions } from '../playingOptions.js';
 import { followTraining } from '../followTraining.js';
 import { interruptible } from '../interrupt.js';
 import {
@@ -20,6 +21,7 @@ import {
   locateState,
   modelOption,
   modelPath,
+  phrase,
   repoOption,
   sandboxOption,
   seedOption,
@@ -52,10 +54,8 @@ const algorithmChoice = (
   flags: string,
   key: 'advantage' | 'loss' | 'klEstimator' | 'klPlace' | 'importanceCorrection',
 ) => new Option(flags, describe(key)).choices(algorithmSchema.shape[key].unwrap().options);
-const describe = (key: keyof typeof algorithmSchema.shape) => asPhrase(algorithmSchema.shape[key].description!);
+const describe = (key: keyof typeof algorithmSchema.shape) => phrase(algorithmSchema.shape[key]);
 const scheduleNames = optimizerSchema.shape.schedule.unwrap().options;
-/** As the other options are described: no capital, no full stop. */
-const asPhrase = (sentence: string) => sentence[0].toLowerCase() + sentence.slice(1, -1);
 
 export const addTrainCommand: AddCommand = (program) => {
   const command = program
@@ -78,7 +78,6 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--lora-rank <n>', 'rank of the adapter that is trained; 0 trains all parameters', wholeNumber)
     .option('--lora-alpha <x>', 'what the adapter adds counts alpha / rank', decimalNumber)
     .option('--lora-targets <names>', `projections that it changes, of ${projections.join(',')}`, projectionList)
-    .option('--temperature <x>', 'sampling temperature of rollouts', decimalNumber)
     .option('--dynamic-sampling <n>', describe('dynamicSampling'), wholeNumber)
     .option('--overlong-buffer <n>', describe('overlongBuffer'), wholeNumber)
     .option('--overlong-length <n>', describe('overlongLength'), wholeNumber)
@@ -105,8 +104,7 @@ export const addTrainCommand: AddCommand = (program) => {
     .addOption(algorithmChoice('--importance-correction <kind>', 'importanceCorrection'))
     .option('--importance-low <x>', describe('importanceLow'), decimalNumber)
     .option('--importance-high <x>', describe('importanceHigh'), decimalNumber)
-    .option('--hindsight-weight <x>', asPhrase(settingsSchema.shape.hindsightWeight.description!), decimalNumber)
-    .option('--max-turns <n>', 'turns in one episode', wholeNumber)
+    .option('--hindsight-weight <x>', phrase(settingsSchema.shape.hindsightWeight), decimalNumber)
     .option('--evaluation-tasks <n>', 'held-out tasks played before and after; 0 plays all', wholeNumber)
     .option('--evaluation-samples <n>', 'episodes of each of them', wholeNumber)
     .option('--checkpoint-every <n>', 'steps from one checkpoint to the next', wholeNumber)
@@ -122,6 +120,7 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--resume <run>', 'go on with an interrupted or stopped run; `last` is the newest')
     .addOption(jsonOption())
     .action((options: TrainOptions) => interruptible((signal) => train(options, signal)));
+  addPlayingOptions(command);
   addRouteOptions(command);
 };
 
