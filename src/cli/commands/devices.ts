@@ -16,11 +16,12 @@ async function devices(options: { json?: boolean }): Promise<void> {
   if (options.json) return printJson({ devices: found });
   print(
     table(
-      ['device', 'available', 'GFLOP/s', 'note'],
-      found.map(({ name, available, gflops, placement, reason, remedy }) => [
+      ['device', 'available', 'GFLOP/s', 'GB/s decoded', 'note'],
+      found.map(({ name, available, gflops, decodedGigabytes, placement, reason, remedy }) => [
         name,
         available ? 'yes' : 'no',
         gflops === null ? '-' : gflops.toFixed(0),
+        decodedGigabytes === null ? '-' : decodedGigabytes.toFixed(1),
         placement === null ? `${reason}. ${remedy}` : name === 'cpu' ? '' : placementLine(placement),
       ]),
     ),

@@ -3,12 +3,22 @@ import { createRequire } from 'node:module';
 import { isShapeNode } from '../graph/emit.js';
 import type { Provider } from '../graph/provider.js';
 import './noTelemetry.js';
-import { chainedProducts, productsModel, stepFeeds, stepModel } from './trialModels.js';
+import {
+  chainedProducts,
+  decodedRows,
+  decoderModel,
+  decoderWeights,
+  productsModel,
+  stepFeeds,
+  stepModel,
+} from './trialModels.js';
 
 /** What a device showed of itself. */
 export interface DeviceTrial {
   /** Billions of float32 operations a second on matrix products, transfers included. */
   readonly gflops: number;
+  /** Billions of bytes of weights a second that a decoder's products get through, which are fed all weights for each token. */
+  readonly decodedGigabytes: number;
   /** The largest difference of a step's log-probabilities and gradients from the CPU's, relative to the largest value; 0 for the CPU. */
   readonly error: number;
   readonly placement: Placement;
@@ -25,29 +35,44 @@ export interface Placement {
 
 const timeoutMs = 120_000;
 const sizes = [128, 256, 512, 1024];
+/** The largest weights fill 64 MiB, more than most caches hold. */
+const decoderSizes = [256, 512, 1024, 2048];
 
 /**
- * Runs in the child. Standard input: the path of onnxruntime-node, the device, models in base 64, the feeds of a step and the
- * sizes of products to try, growing until one takes long enough to measure. What is logged of the step tells the placement.
+ * Runs in the child. Standard input: the path of onnxruntime-node, the device, models in base 64, the number of a
+ * decoder's weights and rows, the feeds of a step and the sizes of products to try, growing until one takes long enough to measure. What is logged of the step tells the placement.
  */
 const program = `
-const { runtime, device, products, step, cpuStep, feeds, sizes } = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+const { runtime, device, products, decoder, rows, weights, step, cpuStep, feeds, sizes, decoderSizes } = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 const { InferenceSession, Tensor } = require(runtime);
 const create = (model, device, logSeverityLevel) =>
   InferenceSession.create(Buffer.from(model, 'base64'), { executionProviders: [device], logSeverityLevel });
+const full = (rows, columns) =>
+  new Tensor('float32', new Float32Array(rows * columns).fill(1 / columns), [rows, columns]);
+const fastest = async (session, feeds) => {
+  let best = Infinity;
+  for (let run = 0; run < 4; run++) {
+    const start = performance.now();
+    await session.run(feeds);
+    // The first run compiles.
+    if (run > 0) best = Math.min(best, performance.now() - start);
+  }
+  return best;
+};
 (async () => {
   const session = await create(products, device, 4);
   let size, best;
   for (size of sizes) {
-    const feeds = { a: new Tensor('float32', new Float32Array(size * size).fill(1 / size), [size, size]) };
-    best = Infinity;
-    for (let run = 0; run < 4; run++) {
-      const start = performance.now();
-      await session.run(feeds);
-      // The first run compiles.
-      if (run > 0) best = Math.min(best, performance.now() - start);
-    }
+    best = await fastest(session, { a: full(size, size) });
     if (best > 100) break;
+  }
+  const decoding = await create(decoder, device, 4);
+  let decodedSize, decoded;
+  for (decodedSize of decoderSizes) {
+    const feeds = { states: full(rows, decodedSize) };
+    for (let index = 0; index < weights; index++) feeds['w' + index] = full(decodedSize, decodedSize);
+    decoded = await fastest(decoding, feeds);
+    if (decoded > 20) break;
   }
   const arrays = { float32: Float32Array, int32: Int32Array };
   const step1 = Object.fromEntries(
@@ -67,7 +92,7 @@ const create = (model, device, logSeverityLevel) =>
     });
     error = Math.max(error, largest === 0 ? difference : difference / largest);
   }
-  process.stdout.write(JSON.stringify({ size, milliseconds: best, error: Math.min(error, Number.MAX_VALUE) }));
+  process.stdout.write(JSON.stringify({ size, milliseconds: best, decodedSize, decoded, error: Math.min(error, Number.MAX_VALUE) }));
 })().catch((error) => {
   process.stderr.write('\\nreason: ' + String(error.message).replace(/\\s+/g, ' '));
   process.exitCode = 1;
@@ -84,15 +109,29 @@ export async function tryDevice(device: Provider): Promise<DeviceTrial> {
     runtime: createRequire(import.meta.url).resolve('onnxruntime-node'),
     device,
     products: base64(productsModel()),
+    decoder: base64(decoderModel()),
+    rows: decodedRows,
+    weights: decoderWeights,
     step: base64(stepModel(device)),
     cpuStep: base64(stepModel('cpu')),
     feeds: stepFeeds(),
     sizes,
+    decoderSizes,
   });
   const { stdout, log } = await runChild(input);
-  const { size, milliseconds, error } = JSON.parse(stdout) as { size: number; milliseconds: number; error: number };
+  const { size, milliseconds, decodedSize, decoded, error } = JSON.parse(stdout) as Record<
+    'size' | 'milliseconds' | 'decodedSize' | 'decoded' | 'error',
+    number
+  >;
   const gflops = (chainedProducts * 2 * size ** 3) / (milliseconds * 1e6);
-  return { gflops: Number(gflops.toPrecision(3)), error, placement: placementIn(log) };
+  const decodedGigabytes = (decoderWeights * 4 * decodedSize ** 2) / (decoded * 1e6);
+  const rounded = (value: number) => Number(value.toPrecision(3));
+  return {
+    gflops: rounded(gflops),
+    decodedGigabytes: rounded(decodedGigabytes),
+    error,
+    placement: placementIn(log),
+  };
 }
 
 /** Why a device cannot be used, in one line. */

@@ -9,8 +9,8 @@ describe('devices', () => {
     const devices = await listDevices();
     expect(devices.map(({ name }) => name)).toEqual(['cpu', 'webgpu', 'cuda', 'dml', 'coreml']);
     expect(devices[0].available).toBe(true);
-    for (const { available, gflops, placement, reason, remedy } of devices) {
-      if (available) expect(gflops).toBeGreaterThan(0);
+    for (const { available, gflops, decodedGigabytes, placement, reason, remedy } of devices) {
+      if (available) expect(Math.min(gflops!, decodedGigabytes!)).toBeGreaterThan(0);
       else expect(`${reason}. ${remedy}`).toMatch(/^\S.*[^.]\. [A-Z].*\.$/);
       expect([reason === null, remedy === null, placement !== null]).toEqual([available, available, available]);
     }

@@ -1,5 +1,6 @@
 import { badInput } from '../../trajectory/errors.js';
 import { providers, type Provider } from '../graph/provider.js';
+import { autoDevice } from './autoDevice.js';
 import { DeviceFailure, tryDevice, type Placement } from './deviceTrial.js';
 
 /** Something of this machine that a policy can, or cannot, be trained on. */
@@ -8,6 +9,8 @@ export interface Device {
   readonly available: boolean;
   /** Billions of float32 operations a second on matrix products, transfers included; null where unavailable. */
   readonly gflops: number | null;
+  /** Billions of bytes of weights a second that decoding gets through; null where unavailable. */
+  readonly decodedGigabytes: number | null;
   /** Where the nodes of a step of learning are computed; null where unavailable. */
   readonly placement: Placement | null;
   /** Why it is not available, in one line. */
@@ -16,8 +19,6 @@ export interface Device {
   readonly remedy: string | null;
 }
 
-/** A graphics processor must be this much faster than the CPU: with small models its launches cost more than it saves. */
-const worthwhileSpeedup = 2;
 /** Relative to the largest value. TF32, which CUDA may compute in, has ten bits of mantissa. */
 const greatestError = 1e-2;
 
@@ -36,15 +37,12 @@ export async function chooseDevice(wanted: 'auto' | Provider): Promise<Provider>
     if (available) return wanted;
     throw badInput(`This machine has no device "${wanted}": ${reason}.`, `${remedy} Or use --device cpu.`);
   }
-  let fastest: Device | null = null;
-  for (const name of providers) {
-    if (name === 'cpu' || platformOf[name]?.supported === false) continue;
-    const device = await examine(name);
-    if (device.gflops !== null && device.gflops > (fastest?.gflops ?? 0)) fastest = device;
-  }
-  if (fastest === null) return 'cpu';
-  const cpu = await examine('cpu');
-  return fastest.gflops! > worthwhileSpeedup * (cpu.gflops ?? 0) ? fastest.name : 'cpu';
+  const others = providers.filter((name) => name !== 'cpu' && platformOf[name]?.supported !== false);
+  const found: Device[] = [];
+  for (const name of others) found.push(await examine(name));
+  // The CPU is measured where there is something to hold against it.
+  if (found.every(({ available }) => !available)) return 'cpu';
+  return autoDevice([...found, await examine('cpu')]);
 }
 
 const webgpuReachesAll = 'Use --device webgpu, which reaches any graphics processor with a driver.';
@@ -68,16 +66,16 @@ const remedyOf: Record<Provider, string> = {
 };
 
 async function examine(name: Provider): Promise<Device> {
-  const unavailable = { name, available: false, gflops: null, placement: null };
+  const unavailable = { name, available: false, gflops: null, decodedGigabytes: null, placement: null };
   const platform = platformOf[name];
   if (platform?.supported === false) {
     const reason = `onnxruntime-node has it on ${platform.where} only`;
     return { ...unavailable, reason, remedy: webgpuReachesAll };
   }
   try {
-    const { gflops, error, placement } = await tryDevice(name);
+    const { error, ...measured } = await tryDevice(name);
     if (error <= greatestError) {
-      return { name, available: true, gflops, placement, reason: null, remedy: null };
+      return { name, available: true, ...measured, reason: null, remedy: null };
     }
     const reason = `a step of learning comes out otherwise than on the CPU (relative error ${error.toPrecision(2)})`;
     return { ...unavailable, reason, remedy: 'Update its driver.' };

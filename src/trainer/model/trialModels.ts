@@ -26,6 +26,20 @@ export function productsModel(): Uint8Array {
   return emitModel(new Map([['product', product]]));
 }
 
+/** Weights of `decoderModel`, each of size^2 numbers. */
+export const decoderWeights = 4;
+export const decodedRows = 8;
+
+/** What a decoder does with its weights, which it is fed for every token: rows of a batch times square matrices w0, w1, ... */
+export function decoderModel(): Uint8Array {
+  const graph = new Graph();
+  let states = graph.input('states', [decodedRows, 'size']);
+  for (let index = 0; index < decoderWeights; index++) {
+    states = graph.matmul(states, graph.input(`w${index}`, ['size', 'size']));
+  }
+  return emitModel(new Map([['product', states]]));
+}
+
 /** Small, and with the features that bring operators of their own. */
 const trialConfig: LlamaConfig = {
   vocabularySize: 96,
