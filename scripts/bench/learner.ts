@@ -15,6 +15,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { learningOperations } from '../../src/trainer/estimate/operations.js';
 import { providers, type Provider } from '../../src/trainer/graph/provider.js';
 import { createLearner, type LlamaLearner } from '../../src/trainer/model/learner.js';
 import {
@@ -159,7 +160,10 @@ async function measure(
   }
   await peak.dispose();
   const tokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-  const work = operations(config, sequences, lora > 0);
+  const work = sequences.reduce((sum, { tokenIds, actionMask }) => {
+    const length = { tokens: tokenIds.length, sampled: actionMask.reduce((total, asked) => total + asked, 0) };
+    return sum + learningOperations(config, length, lora > 0);
+  }, 0);
   const speed = (by: 'clock' | 'processor') => {
     const own = work / median(took.map((one) => one[by])) / 1e9;
     const most = peak.operations / median(peaks.map((one) => one[by])) / 1e9;
@@ -218,18 +222,6 @@ function coefficientsOf(sequences: readonly TrainingSequence[]) {
     logprobs: Float32Array.from(actionMask, (asked, place) => (asked * ((place % 5) - 2.5)) / 1000),
     entropies: null,
   }));
-}
-
-function operations(config: LlamaConfig, sequences: readonly TrainingSequence[], isAdapter: boolean): number {
-  const attentionWidth = config.heads * config.headDim;
-  const keyWidth = config.keyValueHeads * config.headDim;
-  const layer =
-    config.hiddenSize * (2 * attentionWidth + 2 * keyWidth) + 3 * config.hiddenSize * config.intermediateSize;
-  return sequences.reduce((sum, { tokenIds: { length }, actionMask }) => {
-    const targets = actionMask.reduce((total, asked) => total + asked, 0);
-    const products = layer * config.layers * length + config.hiddenSize * config.vocabularySize * targets;
-    return sum + (isAdapter ? 4 : 6) * products + (12 * config.layers * attentionWidth * length * length) / 2;
-  }, 0);
 }
 
 main().catch((error: Error) => {

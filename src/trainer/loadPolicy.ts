@@ -3,6 +3,7 @@ import { isCriticEstimator } from './algorithm/advantageEstimators.js';
 import { loadAdapter, saveAdapter } from './model/adapterFiles.js';
 import { saveCheckpoint } from './model/checkpoint.js';
 import { branchedLearner } from './model/branchedLearner.js';
+import { contextOf } from './model/contextLimit.js';
 import { chooseDevice } from './model/devices.js';
 import { createGenerator } from './model/generator.js';
 import { createLearner, type WeightFiles } from './model/learner.js';
@@ -41,9 +42,6 @@ type PolicySettings = Pick<
   | 'hubEndpoint'
   | 'algorithm'
 >;
-
-/** Tokens of an episode, whatever more a model could hold: caches and activations grow with them. */
-const longestContext = 8192;
 
 /**
  * Loads the policy that the settings name; a relative folder is looked up in the repository. Where they ask for an adapter,
@@ -84,7 +82,7 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
     ...(adapter && { adapter }),
     device,
     slots: settings.deterministic ? 1 : settings.concurrency,
-    maxContext: Math.min(config.maxPositions, longestContext),
+    maxContext: contextOf(config),
     deterministic: settings.deterministic,
   });
   return {

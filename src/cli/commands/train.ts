@@ -30,6 +30,7 @@ import {
   type AddCommand,
   type RepoOptions,
 } from '../options.js';
+import { showOutlook } from '../outlook.js';
 import { percent, print, printable, printJson, ProgressLine, table } from '../output.js';
 import path from 'node:path';
 
@@ -41,6 +42,7 @@ type TrainOptions = RepoOptions &
   NonNullable<SettingsInput['algorithm']> &
   RouteOptions & {
     resume?: string;
+    dryRun?: true;
     kl?: number;
     schedule?: OptimizerSettings['schedule'];
     warmupSteps?: number;
@@ -117,6 +119,11 @@ export const addTrainCommand: AddCommand = (program) => {
     )
     .addOption(seedOption())
     .option('--deterministic', 'the same bits every time on the CPU; slower')
+    .addOption(
+      new Option('--dry-run', 'only say about how much memory and time it would take, on each device').conflicts(
+        'resume',
+      ),
+    )
     .option('--resume <run>', 'go on with an interrupted or stopped run; `last` is the newest')
     .addOption(jsonOption())
     .action((options: TrainOptions) => interruptible((signal) => train(options, signal)));
@@ -128,6 +135,7 @@ async function train(options: TrainOptions, signal: AbortSignal): Promise<void> 
   const { json, resume } = options;
   const { repoRoot, stateFolder } = await locateState(options);
   const settings = await loadSettings(repoRoot, chosenSettings(options));
+  if (options.dryRun) return showOutlook({ repoRoot, stateFolder }, settings, json);
   const runId = resume === undefined ? undefined : await resumable(stateFolder, resume);
   const changes = runId === undefined ? undefined : chosenChanges(options);
   const run = await runTraining(repoRoot, settings, runId, signal, changes);

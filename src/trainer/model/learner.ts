@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
-import type { Provider } from '../graph/provider.js';
 import { adamWStep, freshAdamWState, globalNorm, type AdamWState } from './adamw.js';
+import { packingLimits, type LearnerLimits } from './learnerLimits.js';
 import { LearnerSession, type FoundTargets } from './learnerSession.js';
-import { causalBlocks } from './llamaGraph.js';
-import { elementCount, parameterShapes, type LlamaConfig } from './llamaConfig.js';
+import { elementCount, parameterShapes } from './llamaConfig.js';
 import { factorShapes, type Adapter } from './lora.js';
 import { longestTrunk, planBatches, type MicroBatch, type PackingLimits, type PlannedBatch } from './packing.js';
 import type { AdamWOptions, Learner, SequenceCoefficients, SequenceScores, TrainingSequence } from './policy.js';
@@ -19,24 +18,18 @@ export interface WeightFiles {
   read(folder: string): Promise<ReadonlyMap<string, Float32Array>>;
 }
 
-export interface LearnerOptions {
-  readonly config: LlamaConfig;
+export interface LearnerOptions extends LearnerLimits {
   /** By Hugging Face's names. Without an adapter the learner owns them from here on and changes them in place. */
   readonly parameters: Map<string, Float32Array>;
   /** Trained instead of the parameters, which then stay as they are and may be shared; its factors change in place. */
   readonly adapter?: Adapter;
   /** A critic that is trained beside the policy; changes in place. */
   readonly valueHead?: ValueHead;
-  readonly device: Provider;
   readonly files: WeightFiles;
   /** CPU threads; the gradients' last bits depend on their number. */
   readonly threads?: number;
   /** Fixes the number of threads, whatever the machine has. */
   readonly deterministic?: boolean;
-  /** Bytes of what a micro-batch keeps for its backward pass; with fewer, more is computed twice. */
-  readonly activationBytes?: number;
-  /** Most tokens of one micro-batch. */
-  readonly microBatchTokens?: number;
 }
 
 /**
@@ -51,13 +44,6 @@ export interface LlamaLearner extends Learner {
 
 const optimizerFile = 'optimizer.safetensors';
 const deterministicThreads = 2;
-/** On the CPU smaller tensors stay in the caches: 2,048 tokens cost 12 % less than 4,096. A GPU wants large ones. */
-const mostMicroBatchTokens = (device: Provider): number => (device === 'cpu' ? 2048 : 4096);
-/** A GPU compiles its kernels for every shape, so there should be few. */
-const rowMultiple = (device: Provider): number => (device === 'cpu' ? 16 : 64);
-const defaultActivationBytes = 2 ** 30;
-/** Logits of one micro-batch, in numbers: a few tensors of this size live at once. */
-const logitBudget = 2 ** 25;
 
 /** Throws `bad-input` where the parameters do not fit the configuration. */
 export async function createLearner(options: LearnerOptions): Promise<LlamaLearner> {
@@ -223,24 +209,6 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     if (!Number.isInteger(step) || step < 0) throw wrongOptimizer(path, 'it names no step');
     return { firstMoments: moments(firstMoment), secondMoments: moments(secondMoment), step };
   }
-}
-
-function packingLimits(options: LearnerOptions): PackingLimits {
-  const { config, device, microBatchTokens, activationBytes = defaultActivationBytes } = options;
-  const { layers, hiddenSize, intermediateSize, heads, keyValueHeads, headDim } = config;
-  const most = microBatchTokens ?? mostMicroBatchTokens(device);
-  const multiple = Math.min(rowMultiple(device), Math.ceil(most / causalBlocks) * causalBlocks);
-  // About a dozen states of a layer are kept, and the attention of rows of 512.
-  const bytes = (past: number) => 4 * layers * (14 * hiddenSize + 5 * intermediateSize + (512 + past) * heads);
-  const layerWeights = 2 * hiddenSize * headDim * (heads + keyValueHeads) + 3 * hiddenSize * intermediateSize;
-  return {
-    tokens: (past) => Math.max(multiple, Math.min(most, Math.floor(activationBytes / bytes(past)))),
-    targets: Math.max(64, Math.floor(logitBudget / config.vocabularySize)),
-    multiple,
-    attentionCost: (2 * heads * headDim) / layerWeights,
-    maxPositions: config.maxPositions,
-    vocabularySize: config.vocabularySize,
-  };
 }
 
 const firstMoment = (name: string) => `first_moment.${name}`;

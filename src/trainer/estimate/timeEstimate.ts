@@ -1,0 +1,107 @@
+import { isCriticEstimator } from '../algorithm/advantageEstimators.js';
+import { stagePlans } from '../data/stages.js';
+import type { LlamaConfig } from '../model/llamaConfig.js';
+import type { Settings } from '../run/settings.js';
+import { parameterCount } from './memoryEstimate.js';
+import { forwardOperations, learningOperations, type EpisodeLength } from './operations.js';
+
+/** How fast a device was measured to be (`whetstone devices`). */
+export interface DeviceSpeed {
+  /** Billions of float32 operations a second on large matrix products. */
+  readonly gflops: number;
+  /** Billions of bytes of weights a second that decoding gets through. */
+  readonly decodedGigabytes: number;
+}
+
+/** Seconds. */
+export interface TimeEstimate {
+  /** The policy's own computing, and as much beside it as episodes are known to take. */
+  readonly rollouts: number;
+  readonly learning: number;
+  /** A step that plays: rollouts and learning. */
+  readonly step: number;
+  /** The evaluations before and after; null where it is not known how many tasks are held out. */
+  readonly evaluations: number | null;
+  /** All steps, and the evaluations where they are known. Without a warm start. */
+  readonly training: number;
+}
+
+type TimeSettings = Pick<
+  Settings,
+  | 'steps'
+  | 'stages'
+  | 'tasksPerStep'
+  | 'groupSize'
+  | 'iterations'
+  | 'lora'
+  | 'klCoefficient'
+  | 'algorithm'
+  | 'concurrency'
+  | 'deterministic'
+>;
+
+/**
+ * Share of the products' measured speed that learning reaches, what its batches of several tens of tokens leave of it when
+ * decoding: measured with the benchmarks of the learner (0.68 to 1.0) and of rollouts (0.2 to 0.5) on models of 4 and 30 million
+ * parameters.
+ */
+const learningShare = 0.75;
+const decodingShare = 0.4;
+
+/**
+ * Time of a step of the policy gradient whose groups all teach, in seconds, with E episodes, B of them side by side, and W bytes of
+ * weights:
+ *
+ *   rollouts = E forward / (0.4 gflops) + E sampled / B * W / decodedGigabytes + E beside
+ *   learning = E (iterations * learning + passes * forward) / (0.75 gflops)
+ *
+ * forward and learning are operations of one episode (operations.ts); the passes are those of the reference and of the
+ * probabilities before the update, where they are asked for; `beside` is what the commands and tests of an episode add. What the rollouts of a group share is counted for each.
+ * `heldoutEpisodes` are those of one evaluation, null where they are not known.
+ */
+export function estimateTime(
+  config: LlamaConfig,
+  settings: TimeSettings,
+  { gflops, decodedGigabytes }: DeviceSpeed,
+  length: EpisodeLength,
+  { heldoutEpisodes, besideSeconds }: { readonly heldoutEpisodes: number | null; readonly besideSeconds: number },
+): TimeEstimate {
+  const forward = forwardOperations(config, length);
+  const slots = settings.deterministic ? 1 : settings.concurrency;
+  const playing = (episodes: number) => {
+    const decodedTokens = (episodes * length.sampled) / Math.max(1, Math.min(slots, episodes));
+    const computing = (episodes * forward) / (decodingShare * gflops * 1e9);
+    const decoding = (decodedTokens * 4 * parameterCount(config)) / (decodedGigabytes * 1e9);
+    return computing + decoding + episodes * besideSeconds;
+  };
+  const episodes = settings.tasksPerStep * settings.groupSize;
+  const updates = settings.iterations * learningOperations(config, length, settings.lora.rank > 0);
+  const learning = (episodes * (updates + scoringPasses(settings) * forward)) / (learningShare * gflops * 1e9);
+  const rollouts = playing(episodes);
+  const evaluations = heldoutEpisodes === null ? null : 2 * playing(heldoutEpisodes);
+  const plans = stagePlans(settings);
+  const steps = plans.reduce((sum, { settings: stage }) => sum + stage.steps, 0);
+  const played = plans.reduce((sum, { settings: stage }) => sum + (isRecorded(stage) ? 0 : stage.steps), 0);
+  return {
+    rollouts,
+    learning,
+    step: rollouts + learning,
+    evaluations,
+    training: played * rollouts + steps * learning + (evaluations ?? 0),
+  };
+}
+
+const isRecorded = (stage: object): boolean => 'recorded' in stage && stage.recorded === true;
+
+/** Passes forwards beside the updates' own: the reference's, and the policy's before its first update and before each further one. */
+function scoringPasses({ klCoefficient, algorithm, iterations }: TimeSettings): number {
+  const reference = klCoefficient > 0 ? 1 : 0;
+  const { loss, entropyCoefficient, importanceCorrection, advantage } = algorithm;
+  const isScored =
+    reference > 0 ||
+    importanceCorrection !== 'none' ||
+    loss === 'cispo' ||
+    entropyCoefficient > 0 ||
+    isCriticEstimator(advantage);
+  return reference + (isScored ? 1 : 0) + (iterations - 1);
+}
