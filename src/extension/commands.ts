@@ -22,6 +22,7 @@ import { playCommands } from './playCommands.js';
 import { withCancellableProgress } from './progress.js';
 import { revealTrajectory } from './revealTrajectory.js';
 import { taskCommands } from './tasks/taskCommands.js';
+import { pickModelAndDevice } from './training/pickModel.js';
 import { isAlive } from './training/trainings.js';
 import { chooseTokenColours } from './trajectory/tokenDecorations.js';
 import { trajectoryUri } from './trajectory/trajectoryDocuments.js';
@@ -34,6 +35,7 @@ type Handler = (context: Context, target: Target, detail?: unknown) => unknown;
 /** Every command, beside those of other files, and what it does. */
 const table: Readonly<Record<Exclude<Command, ViewCommand | DebugCommand | TaskCommand | PlayCommand>, Handler>> = {
   [Command.Train]: train,
+  [Command.TrainWith]: trainWith,
   [Command.Stop]: (context, target) => tell(context, target, 'stop'),
   [Command.Pause]: (context, target) => tell(context, target, 'pause'),
   [Command.Resume]: resume,
@@ -75,6 +77,15 @@ async function train({ store, trainings }: Context): Promise<void> {
   const repository = await pickRepository(store);
   if (!repository) return;
   await trainings.start(repository);
+  await vscode.commands.executeCommand('whetstone.runs.focus');
+}
+
+async function trainWith(context: Context): Promise<void> {
+  requireTrust();
+  const repository = await pickRepository(context.store);
+  const chosen = repository && (await pickModelAndDevice(context, repository));
+  if (!chosen) return;
+  await context.trainings.start(repository, undefined, chosen);
   await vscode.commands.executeCommand('whetstone.runs.focus');
 }
 

@@ -55,6 +55,7 @@ export const Command = {
   ...TaskCommand,
   ...PlayCommand,
   Train: 'whetstone.train',
+  TrainWith: 'whetstone.trainWith',
   Stop: 'whetstone.stop',
   Pause: 'whetstone.pause',
   Resume: 'whetstone.resume',

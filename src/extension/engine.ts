@@ -8,6 +8,8 @@ export { excludeTask, includeTask, readExclusions } from '../env/tasks/excludedT
 export { alignmentOf } from '../env/reward/similarity.js';
 export { changesOfPatch, changesOfTask, startFile } from '../env/tasks/taskChanges.js';
 export { readTasks } from '../env/tasks/taskStore.js';
+export { measuredDevicesSchema } from '../trainer/estimate/measuredDevices.js';
+export { trainingOutlook } from '../trainer/estimate/outlook.js';
 export { connectToRun, startTraining } from '../trainer/background/client.js';
 export { cleanUpAfterKilled } from '../trainer/background/processRecord.js';
 export { openRun } from '../trainer/run/runReader.js';

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { TrainingEnd, TrainingHandle } from '../../trainer/background/client.js';
 import type { RunSummary } from '../../trainer/run/runRecord.js';
+import type { SettingsInput } from '../../trainer/run/settings.js';
 import { Command } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { answer, showError } from '../messages.js';
@@ -32,10 +33,14 @@ export class Trainings implements vscode.Disposable {
     this.lifetime.add(store.onDidChange(() => void this.reconnect().catch((error) => log.error(String(error)))));
   }
 
-  /** Starts a training, or goes on with a run, in a process that outlives the window; resolves once it runs. */
-  async start(repository: Repository, resume?: string): Promise<void> {
+  /**
+   * Starts a training, or goes on with a run, in a process that outlives the window; resolves once it runs.
+   * @param overrides of the settings, for this training alone
+   */
+  async start(repository: Repository, resume?: string, overrides: SettingsInput = {}): Promise<void> {
     const { loadSettings, startTraining } = await import('../engine.js');
-    const settings = await loadSettings(repository.root, chosenSettings(vscode.Uri.file(repository.root)));
+    const chosen = { ...chosenSettings(vscode.Uri.file(repository.root)), ...overrides };
+    const settings = await loadSettings(repository.root, chosen);
     const handle = await withCancellableProgress(
       t('Starting training on {0}', repository.name),
       this.lifetime,

@@ -1,0 +1,48 @@
+import type { Outlook } from '../../trainer/estimate/outlook.js';
+import { t } from '../translate.js';
+
+type OnDevice = Outlook['devices'][number];
+
+/** About how much a training would take on a device, in one line. */
+export const deviceOutlook = ({ memory, time }: OnDevice): string =>
+  t(
+    'about {0} of memory · a step about {1} · the training about {2}',
+    memoryText(memory.total),
+    durationText(time.step),
+    durationText(time.training),
+  );
+
+export const parametersText = ({ parameters, trained }: Pick<Outlook, 'parameters' | 'trained'>): string =>
+  parameters === trained
+    ? t('{0} million parameters', millions(parameters))
+    : t('{0} million parameters, {1} million trained', millions(parameters), millions(trained));
+
+/** What the estimates rest on. */
+export const basisText = ({ episode, heldoutEpisodes }: Pick<Outlook, 'episode' | 'heldoutEpisodes'>): string => {
+  const tokens = Math.round(episode.tokens);
+  const length =
+    episode.run === null
+      ? t('episodes as long as they may be ({0} tokens)', tokens)
+      : t('episodes like those of run {0} ({1} tokens)', episode.run, tokens);
+  const missing = [
+    ...(episode.besideSeconds === null ? [t('their tests')] : []),
+    ...(heldoutEpisodes === null ? [t('evaluations')] : []),
+  ];
+  const basis = t("Estimated from the model's shape, the settings and the measured speed, for {0}", length);
+  return missing.length === 0 ? basis : `${basis}; ${t('not counted: {0}', missing.join(', '))}`;
+};
+
+const millions = (count: number): string => twoDigits(count / 1e6);
+
+function memoryText(bytes: number): string {
+  const mebibytes = bytes / 2 ** 20;
+  return mebibytes < 1000 ? `${twoDigits(mebibytes)} MiB` : `${twoDigits(mebibytes / 1024)} GiB`;
+}
+
+function durationText(seconds: number): string {
+  if (seconds < 100) return t('{0} s', twoDigits(seconds));
+  return seconds < 6000 ? t('{0} min', twoDigits(seconds / 60)) : t('{0} h', twoDigits(seconds / 3600));
+}
+
+/** An estimate deserves no more. */
+const twoDigits = (value: number): string => String(Number(value.toPrecision(2)));
