@@ -9,6 +9,8 @@ export interface CliRequest {
   readonly repoRoot: string;
   /** The command and its arguments; they are never joined to a string. */
   readonly args: readonly string[];
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Called with what the command says about its progress. */
   readonly onProgress?: (line: string) => void;
 }
@@ -21,12 +23,12 @@ const graceMilliseconds = 5000;
  * cancelled. Rejects as failed with what the process wrote to standard error last.
  */
 export function runCli<T>(request: CliRequest, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
-  const { cli, repoRoot, args, onProgress } = request;
+  const { cli, repoRoot, args, env, onProgress } = request;
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [cli, ...args], {
       cwd: repoRoot,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+      env: { ...process.env, ...env, ELECTRON_RUN_AS_NODE: '1' },
       windowsHide: true,
     });
     const output: string[] = [];

@@ -32,10 +32,12 @@ export const TaskCommand = {
 } as const;
 export type TaskCommand = (typeof TaskCommand)[keyof typeof TaskCommand];
 
-/** Commands that go on from a recorded turn otherwise than it was recorded. */
+/** Commands in which somebody else than a trained policy plays, or a policy otherwise than it was recorded. */
 export const PlayCommand = {
   TakeOver: 'whetstone.takeOver',
   BranchHere: 'whetstone.branchHere',
+  BranchWithModel: 'whetstone.branchWithModel',
+  EvaluateWithModel: 'whetstone.evaluateWithModel',
   UseText: 'whetstone.useText',
 } as const;
 export type PlayCommand = (typeof PlayCommand)[keyof typeof PlayCommand];

@@ -18,6 +18,8 @@ export { loadSettings } from '../trainer/run/settings.js';
 export { gradeSchema } from '../trainer/run/trajectoryLine.js';
 export { trainLockHolder } from '../trainer/run/trainLockHolder.js';
 export { runCli } from './cliProcess.js';
+export { evaluatedSchema } from './languageModels/evaluated.js';
+export { openModelEndpoint } from './languageModels/modelEndpoint.js';
 export { examinationSchema } from './doctor/examination.js';
 export { importedRunSchema } from './importedRun.js';
 export { runReplay } from './replay/replayProcess.js';

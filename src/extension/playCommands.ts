@@ -3,6 +3,8 @@ import * as vscode from 'vscode';
 import { addressOf, requireTrust } from './commandTargets.js';
 import type { Context } from './context.js';
 import { PlayCommand } from './contributions.js';
+import { evaluateWithModel } from './languageModels/evaluateWithModel.js';
+import { pickLanguageModel, withLentModel, type CliPlayer } from './languageModels/lentModel.js';
 import { answer } from './messages.js';
 import { pickTrajectory, pickTurn } from './pickers.js';
 import { withCancellableProgress } from './progress.js';
@@ -14,12 +16,16 @@ import { t } from './translate.js';
 
 type Target = RunTreeNode | KnownTaskNode | vscode.Uri | undefined;
 
-/** Every command that goes on from a recorded turn otherwise than it was recorded. */
+/** Every command in which somebody else than a trained policy plays, or a policy otherwise than it was recorded. */
 export const playCommands: Readonly<
   Record<PlayCommand, (context: Context, target: Target, detail?: unknown) => unknown>
 > = {
   [PlayCommand.TakeOver]: takeOver,
-  [PlayCommand.BranchHere]: branchHere,
+  [PlayCommand.BranchHere]: (context, target, detail) =>
+    branchHere(context, target, detail, (work) => work({ args: [], env: {} })),
+  [PlayCommand.BranchWithModel]: branchWithModel,
+  [PlayCommand.EvaluateWithModel]: (context, target, detail) =>
+    evaluateWithModel(context, knownTaskOf(target), typeof detail === 'string' ? detail : undefined),
   [PlayCommand.UseText]: ({ takeOvers }) => takeOvers.longTexts.use(),
 };
 
@@ -27,8 +33,9 @@ const mostBranches = 64;
 
 async function takeOver(context: Context, target: Target, detail?: unknown): Promise<void> {
   requireTrust();
-  if (target && 'kind' in target && target.kind === 'knownTask') {
-    const { repository, task } = target;
+  const known = knownTaskOf(target);
+  if (known) {
+    const { repository, task } = known;
     return context.takeOvers.play(repository.root, { taskId: task.instance_id }, task.instance_id);
   }
   const place = await placeOf(context, target, detail, t('Act in place of'));
@@ -39,7 +46,19 @@ async function takeOver(context: Context, target: Target, detail?: unknown): Pro
   await context.takeOvers.play(path.dirname(address.stateFolder), point, trajectoryId);
 }
 
-async function branchHere(context: Context, target: Target, detail?: unknown): Promise<void> {
+async function branchWithModel(context: Context, target: Target, detail?: unknown): Promise<void> {
+  requireTrust();
+  const model = await pickLanguageModel();
+  if (model) await branchHere(context, target, detail, (work) => withLentModel(context, model, work));
+}
+
+/** @param playedBy says to the command line who plays */
+async function branchHere(
+  context: Context,
+  target: Target,
+  detail: unknown,
+  playedBy: <T>(work: (player: CliPlayer) => Promise<T>) => Promise<T>,
+): Promise<void> {
   requireTrust();
   const place = await placeOf(context, target, detail, t('Branch in place of'));
   if (!place) return;
@@ -58,10 +77,12 @@ async function branchHere(context: Context, target: Target, detail?: unknown): P
   const { branchedSchema, runCli } = await import('./engine.js');
   const repoRoot = path.dirname(stateFolder);
   const options = ['--turn', String(turn - 1), '--count', count];
-  const args = ['branch', '--json', '--repo', repoRoot, ...options, '--', runId, trajectoryId];
   const title = t('Branching {0} in place of turn {1}', trajectoryId, turn);
-  const { branches } = await withCancellableProgress(title, context.lifetime, (signal, onProgress) =>
-    runCli({ cli: context.cli, repoRoot, args, onProgress }, branchedSchema, signal),
+  const { branches } = await playedBy((player) =>
+    withCancellableProgress(title, context.lifetime, (signal, onProgress) => {
+      const args = ['branch', '--json', '--repo', repoRoot, ...options, ...player.args, '--', runId, trajectoryId];
+      return runCli({ cli: context.cli, repoRoot, args, env: player.env, onProgress }, branchedSchema, signal);
+    }),
   );
   context.store.refresh();
   const solved = branches.filter(({ resolved }) => resolved).length;
@@ -69,6 +90,9 @@ async function branchHere(context: Context, target: Target, detail?: unknown): P
   const text = t('{0} of {1} branches solved the task.', solved, branches.length);
   void answer(vscode.window.showInformationMessage(`Whetstone: ${text}`, show.title), [show]);
 }
+
+const knownTaskOf = (target: Target) =>
+  target && 'kind' in target && target.kind === 'knownTask' ? target : undefined;
 
 async function showGroup(
   { store, pictures }: Context,

@@ -2,14 +2,17 @@ import { cancelled } from '../trajectory/errors.js';
 import type { Task, TaskSplit } from '../trajectory/task.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
 import { evaluationTasks, summarize } from './evaluate.js';
-import type { Schedule } from './rollout/playGroups.js';
+import type { Arena, MessagePlayer, Player } from './rollout/arena.js';
+import { samplingOptions } from './rollout/environmentArena.js';
+import { evaluationPlans } from './rollout/plans.js';
+import { playGroups, type Schedule } from './rollout/playGroups.js';
 import { createRun, settleTasks } from './run/createRun.js';
 import { newRunId } from './run/runDirectory.js';
 import type { Evaluation, RunConfig } from './run/runRecord.js';
 import { RunWriter } from './run/runWriter.js';
 import type { Settings } from './run/settings.js';
 
-/** Where an evaluation that plays more than it counts is recorded, and what of. */
+/** Where an evaluation is recorded, and what of. */
 export interface EvaluationPlace {
   readonly stateFolder: string;
   readonly repoRoot: string;
@@ -29,10 +32,9 @@ export interface PlayedTasks {
 export type RecordedEvaluation = Evaluation & { readonly run: string };
 
 /**
- * An evaluation that plays its tasks more than once and counts one episode of each. All that was played is recorded as a run of its
- * own, in which it can be looked at like any other; of train tasks as rollouts, so that it can be learned from, of held-out ones
- * as evaluations, which never are.
- * @param play plays the tasks as episodes of the given kind
+ * An evaluation whose episodes are recorded as a run of its own, in which they can be looked at like any other's.
+ * @param play plays the tasks; where it plays a task more often than it counts, those of train tasks as rollouts, so that they can be
+ * learned from, those of held-out ones as evaluations, which never are
  */
 export async function recordedEvaluation(
   tasks: readonly Task[],
@@ -72,8 +74,7 @@ export async function recordedEvaluation(
     writer.event({ type: 'started', pid: process.pid, resumedFromStep: null });
     const kind = split === 'heldout' ? 'evaluation' : 'rollout';
     const { answers, metrics, message } = await play(chosen, kind, recording, writer);
-    const counted = answers.map((answer) => ({ ...answer, sample: 0 }));
-    const summary = summarize(counted, policyStep, split, chosen);
+    const summary = summarize(answers, policyStep, split, chosen);
     const evaluation = { ...summary, metrics: { ...summary.metrics, ...metrics } };
     writer.event({ type: 'evaluation', ...evaluation });
     writer.event({ type: 'finished', status: 'completed', message });
@@ -86,4 +87,24 @@ export async function recordedEvaluation(
   } finally {
     writer.close();
   }
+}
+
+/** An evaluation that plays and counts what `evaluate` does, recorded. */
+export function evaluateRecorded(
+  player: Player | MessagePlayer,
+  arena: Arena,
+  tasks: readonly Task[],
+  split: TaskSplit,
+  settings: Settings,
+  policy: string,
+  place: Omit<EvaluationPlace, 'sandbox' | 'policyStep'>,
+  schedule: Schedule,
+): Promise<RecordedEvaluation> {
+  const { policyStep } = player;
+  const whole = { ...place, sandbox: arena.sandbox, policyStep };
+  return recordedEvaluation(tasks, split, settings, whole, schedule, async (chosen, _kind, recording) => {
+    const plans = evaluationPlans(chosen, policyStep, settings.evaluationSamples, settings.seed);
+    const answers = await playGroups(player, arena, plans, samplingOptions(settings, 'evaluation'), recording);
+    return { answers, metrics: {}, message: `Played by ${policy}.` };
+  });
 }

@@ -4,6 +4,7 @@ import { readExclusions, readIncludedTasks, withoutExcluded } from '../../env/ta
 import { badInput } from '../../trajectory/errors.js';
 import type { Task, TaskSplit } from '../../trajectory/task.js';
 import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
+import { evaluateRecorded } from '../../trainer/recordedEvaluation.js';
 import { evaluateWithMemory } from '../../trainer/memory/evaluateWithMemory.js';
 import { evaluateBySearch } from '../../trainer/search/evaluateBySearch.js';
 import { scorerNames, type ScorerName } from '../../trainer/search/scorers.js';
@@ -39,7 +40,10 @@ import { percent, print, printable, printJson, ProgressLine, table } from '../ou
 
 interface EvaluateOptions extends SandboxOptions, PlayerOptions, PlayingOptions {
   readonly split: TaskSplit;
+  readonly task?: string;
+  readonly evaluationTasks?: number;
   readonly samples?: number;
+  readonly record?: boolean;
   readonly against?: string;
   readonly attempts?: number;
   readonly search?: SearchName;
@@ -58,7 +62,17 @@ export const addEvaluateCommand: AddCommand = (program) => {
     .addOption(repoOption());
   addPlayerOptions(command)
     .addOption(new Option('--split <split>', 'which tasks').choices(['heldout', 'train']).default('heldout'))
+    .addOption(
+      new Option('--task <id>', 'plays this task alone').argParser(filled).conflicts(['split', 'evaluationTasks']),
+    )
+    .option('--evaluation-tasks <n>', 'how many of them, chosen by the seed; 0 plays all', wholeNumber)
     .option('--samples <n>', 'episodes of each task', wholeNumber)
+    .addOption(
+      new Option('--record', 'keeps the episodes as a run of their own, as --search and --attempts do').conflicts([
+        'search',
+        'attempts',
+      ]),
+    )
     .addOption(
       new Option(
         '--against <policy>',
@@ -111,17 +125,18 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
     sandbox,
     device,
     seed,
+    evaluationTasks: options.evaluationTasks,
     evaluationSamples: samples,
     workers: urls,
     lora,
   });
-  const tasks = await tasksToPlay(stateFolder, options.run);
+  const { tasks, split } = chosenTasks(await tasksToPlay(stateFolder, options.run), options);
   const { search, width, depth, scorer, attempts } = options;
-  const count = evaluationTasks(tasks, options.split, settings).length;
+  const count = evaluationTasks(tasks, split, settings).length;
   // At most: a search ends where nothing is left to go on from.
   const rounds = search === 'best-of' ? 1 : depth;
   const total = count * (attempts ?? (search === undefined ? settings.evaluationSamples : width * rounds));
-  if (total === 0) throw badInput(`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
+  if (total === 0) throw badInput(`There is no ${split} task.`, 'See `whetstone tasks list`.');
   const progress = new ProgressLine();
   const notice = (line: string) => {
     progress.clear();
@@ -149,19 +164,21 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
     const place = { stateFolder, repoRoot, headCommit: environment.repository.headCommit };
     const played =
       attempts !== undefined
-        ? evaluateWithMemory(player, arena, tasks, options.split, ofModel, attempts, place, schedule)
-        : search === undefined
-          ? evaluate(player, arena, tasks, options.split, ofModel, schedule)
-          : evaluateBySearch(
+        ? evaluateWithMemory(player, arena, tasks, split, ofModel, attempts, place, schedule)
+        : search !== undefined
+          ? evaluateBySearch(
               player,
               arena,
               tasks,
-              options.split,
+              split,
               ofModel,
               { search, width, depth, scorer, policy: options.policy ?? ofModel.model },
               place,
               schedule,
-            );
+            )
+          : options.record
+            ? evaluateRecorded(player, arena, tasks, split, ofModel, nameOf(options, ofModel), place, schedule)
+            : evaluate(player, arena, tasks, split, ofModel, schedule);
     return played.finally(() => progress.clear());
   };
   const play = async (ofModel: Settings, name: string): Promise<Evaluation & { readonly run?: string }> => {
@@ -186,13 +203,27 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
         ...compared,
       });
     }
-    for (const line of evaluationLines(result, options.split)) print(line);
+    for (const line of evaluationLines(result, split)) print(line);
     if (result.run !== undefined) print(`All that was played: whetstone runs show ${result.run}`);
     if (comparison) for (const line of ['', ...comparisonLines(comparison)]) print(printable(line));
   } finally {
     progress.clear();
     await environment.dispose();
   }
+}
+
+/** Who plays, in words. */
+const nameOf = ({ policy, policyModel }: PlayerOptions, { model }: Settings) => policyModel ?? policy ?? model;
+
+/** The task that is asked for, whatever its split, or all, of which the split is played. Throws bad-input where there is none. */
+function chosenTasks(
+  tasks: readonly Task[],
+  { task: id, split }: EvaluateOptions,
+): { readonly tasks: readonly Task[]; readonly split: TaskSplit } {
+  if (id === undefined) return { tasks, split };
+  const task = tasks.find(({ instance_id }) => instance_id === id);
+  if (task === undefined) throw badInput(`There is no task '${id}' to play.`, 'See `whetstone tasks list`.');
+  return { tasks: [task], split: task.whetstone.split };
 }
 
 /** What an evaluation found, for a person. */

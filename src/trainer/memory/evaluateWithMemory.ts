@@ -66,7 +66,7 @@ export function evaluateWithMemory(
         metrics[`attempts/success_${attempt + 1}`] = chosen.length === 0 ? 0 : solved / chosen.length;
       }
       return {
-        answers: tried.map(({ played }) => played.at(-1)!),
+        answers: tried.map(({ played }) => ({ ...played.at(-1)!, sample: 0 })),
         metrics,
         message: `Tried up to ${attempts} times, with lessons of the attempts before.`,
       };

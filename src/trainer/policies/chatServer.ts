@@ -115,7 +115,7 @@ export class ChatServer {
 
   private failure(status: number, text: string): WhetstoneError {
     const { url, model } = this.options;
-    const reason = text.replace(/\s+/g, ' ').slice(0, 200);
+    const reason = wordsOf(text).replace(/\s+/g, ' ').slice(0, 200);
     if (status === 0 || status === 408 || status === 429 || status >= 500) {
       const what = status === 0 ? reason : `it says ${status}: ${reason}`;
       return infrastructure(`The server at ${url} cannot be reached (${what}).`, 'Start it, or try again later.');
@@ -126,6 +126,14 @@ export class ChatServer {
         : `Check the address (does it end in /v1?) and the model '${model}'.`;
     return badInput(`The server at ${url} refuses the request (${status}: ${reason}).`, remedy);
   }
+}
+
+const errorSchema = z.looseObject({ error: z.looseObject({ message: z.string() }) });
+
+/** What a server says of an error, in OpenAI's form or in another. */
+function wordsOf(text: string): string {
+  const told = errorSchema.safeParse(parseJson(text));
+  return told.success ? told.data.error.message : text;
 }
 
 function parseJson(text: string): unknown {

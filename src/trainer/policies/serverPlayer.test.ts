@@ -180,9 +180,10 @@ describe('a server that', () => {
       remedy: expect.stringContaining('OPENAI_API_KEY') as string,
     });
     server.close();
-    const other = await serve([{ status: 404, body: 'no model' }]);
+    const other = await serve([{ status: 404, body: { error: { message: 'no model' } } }]);
     await expect(play(other.url)).rejects.toMatchObject({
       kind: 'bad-input',
+      message: expect.stringContaining('(404: no model)') as string,
       remedy: expect.stringContaining("'a-model'") as string,
     });
   });

@@ -39,7 +39,7 @@ export function evaluateBySearch(
         recording,
       );
       return {
-        answers: searched.map(({ chosen: answer }) => answer),
+        answers: searched.map(({ chosen: answer }) => ({ ...answer, sample: 0 })),
         metrics: costOf(searched.map(({ played }) => played)),
         message: `Searched (${search}, width ${width}, depth ${depth}, by ${scorer}).`,
       };
