@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { z } from 'zod';
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
+import { t } from './translate.js';
 
 /** A command of the bundled command line, to be run for a repository. */
 export interface CliRequest {
@@ -24,6 +25,7 @@ const graceMilliseconds = 5000;
  */
 export function runCli<T>(request: CliRequest, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
   const { cli, repoRoot, args, env, onProgress } = request;
+  const name = `whetstone ${args[0]}`;
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [cli, ...args], {
       cwd: repoRoot,
@@ -46,16 +48,16 @@ export function runCli<T>(request: CliRequest, schema: z.ZodType<T>, signal: Abo
     signal.addEventListener('abort', interrupt, { once: true });
     if (signal.aborted) interrupt();
     child.once('error', (error) =>
-      reject(infrastructure(`whetstone ${args[0]} did not start (${error.message}).`, '', error)),
+      reject(infrastructure(t('{0} did not start ({1}).', name, error.message), '', error)),
     );
     child.once('close', (code) => {
       clearTimeout(lastResort);
       signal.removeEventListener('abort', interrupt);
-      if (signal.aborted) return reject(cancelled(`whetstone ${args[0]} was cancelled.`));
+      if (signal.aborted) return reject(cancelled(t('{0} was cancelled.', name)));
       const document = schema.safeParse(parseJson(output.join('')));
       if (document.success) return resolve(document.data);
       const line = lastLineOf(errors).replace(/^whetstone: /, '');
-      reject(failed(line || `whetstone ${args[0]} ended with code ${code} and said nothing.`, ''));
+      reject(failed(line || t('{0} ended with code {1} and said nothing.', name, String(code)), ''));
     });
   });
 }

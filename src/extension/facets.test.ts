@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { choiceInWords, choiceOf, fits, noChoice, valuesOfFacets, type Facet } from './facets.js';
+import { choiceInWords, choiceOf, fits, isChosen, noChoice, valuesOfFacets, type Facet } from './facets.js';
 
 interface Dish {
   readonly name: string;
@@ -7,8 +7,8 @@ interface Dish {
   readonly spices: readonly string[];
 }
 const facets: readonly Facet<Dish>[] = [
-  { title: 'Course', valuesOf: ({ course }) => [course] },
-  { title: 'Spice', valuesOf: ({ spices }) => spices },
+  { id: 'course', title: () => 'Course', valuesOf: ({ course }) => [course], wordOf: (course) => `${course} course` },
+  { id: 'spice', title: () => 'Spice', valuesOf: ({ spices }) => spices },
 ];
 const dishes: readonly Dish[] = [
   { name: 'soup', course: 'first', spices: ['pepper'] },
@@ -24,13 +24,13 @@ describe('a filter by facets', () => {
   });
 
   it('wants one of the values of a facet, and this of each facet', () => {
-    const [pepper, cumin] = ['pepper', 'cumin'].map((value) => ({ facet: 'Spice', value }));
+    const [pepper, cumin] = ['pepper', 'cumin'].map((value) => ({ facet: 'spice', value }));
     expect(shown([pepper, cumin])).toEqual(['soup', 'roast', 'curry']);
-    expect(shown([pepper, { facet: 'Course', value: 'main' }])).toEqual(['roast']);
+    expect(shown([pepper, { facet: 'course', value: 'main' }])).toEqual(['roast']);
   });
 
   it('offers what there is, most frequent first, and what was chosen though it is gone', () => {
-    const offered = valuesOfFacets(facets, dishes, choiceOf([{ facet: 'Spice', value: 'salt' }]));
+    const offered = valuesOfFacets(facets, dishes, choiceOf([{ facet: 'spice', value: 'salt' }]));
     expect(offered.map(({ value, count }) => `${value} ${count}`)).toEqual([
       ...['main 2', 'first 1'],
       ...['pepper 2', 'cumin 1', 'thyme 1', 'salt 0'],
@@ -39,11 +39,16 @@ describe('a filter by facets', () => {
 
   it('says in words what it shows', () => {
     const choice = choiceOf([
-      { facet: 'Course', value: 'main' },
-      { facet: 'Spice', value: 'thyme' },
-      { facet: 'Spice', value: 'cumin' },
+      { facet: 'course', value: 'main' },
+      { facet: 'spice', value: 'thyme' },
+      { facet: 'spice', value: 'cumin' },
     ]);
-    expect(choiceInWords(choice)).toBe('course main; spice thyme, cumin');
-    expect(choiceInWords(noChoice)).toBe('');
+    expect(choiceInWords(facets, choice)).toBe('course main course; spice thyme, cumin');
+    expect(choiceInWords(facets, noChoice)).toBe('');
+    expect([isChosen(choice), isChosen(noChoice), isChosen(new Map([['spice', new Set<string>()]]))]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });

@@ -1,25 +1,29 @@
 /** A property that a list is filtered by. */
 export interface Facet<Thing> {
-  readonly title: string;
-  /** The thing's values of this property, as a person reads them. */
+  readonly id: string;
+  /** For people, in the editor's language. */
+  readonly title: () => string;
   readonly valuesOf: (thing: Thing) => readonly string[];
+  /** A value as a person reads it; absent: as it is. */
+  readonly wordOf?: (value: string) => string;
 }
 
-/** What is shown, by the facet's title; a facet that is not named shows everything. */
+/** What is shown, by the facet's id; a facet that is not named shows everything. */
 export type Choice = ReadonlyMap<string, ReadonlySet<string>>;
 
 export const noChoice: Choice = new Map();
 
 /** True where, of each facet in which something was chosen, the thing has one of the chosen values. */
 export function fits<Thing>(facets: readonly Facet<Thing>[], choice: Choice, thing: Thing): boolean {
-  return facets.every(({ title, valuesOf }) => {
-    const wanted = choice.get(title);
+  return facets.every(({ id, valuesOf }) => {
+    const wanted = choice.get(id);
     return !wanted || wanted.size === 0 || valuesOf(thing).some((value) => wanted.has(value));
   });
 }
 
 /** A value that some thing has, and how many have it. */
 export interface FacetValue {
+  /** Its id. */
   readonly facet: string;
   readonly value: string;
   readonly count: number;
@@ -31,12 +35,12 @@ export function valuesOfFacets<Thing>(
   things: readonly Thing[],
   choice: Choice,
 ): readonly FacetValue[] {
-  return facets.flatMap(({ title, valuesOf }) => {
-    const counts = new Map([...(choice.get(title) ?? [])].map((value) => [value, 0]));
+  return facets.flatMap(({ id, valuesOf }) => {
+    const counts = new Map([...(choice.get(id) ?? [])].map((value) => [value, 0]));
     for (const thing of things) for (const value of valuesOf(thing)) counts.set(value, (counts.get(value) ?? 0) + 1);
     return [...counts]
       .sort(([a, many], [b, more]) => more - many || a.localeCompare(b))
-      .map(([value, count]) => ({ facet: title, value, count }));
+      .map(([value, count]) => ({ facet: id, value, count }));
   });
 }
 
@@ -46,10 +50,24 @@ export function choiceOf(values: readonly Pick<FacetValue, 'facet' | 'value'>[])
   return choice;
 }
 
+/** Words for the values of a facet, by the value. */
+export const wordIn =
+  (words: Readonly<Record<string, (() => string) | undefined>>) =>
+  (value: string): string =>
+    words[value]?.() ?? value;
+
+/** What a value of a facet is called. */
+export const wordOfValue = <Thing>({ wordOf }: Facet<Thing>, value: string): string => wordOf?.(value) ?? value;
+
+/** True where something was chosen. */
+export const isChosen = (choice: Choice): boolean => [...choice.values()].some((values) => values.size > 0);
+
 /** `split train; kind off-by-one, negation`; empty where nothing was chosen. */
-export function choiceInWords(choice: Choice): string {
-  return [...choice]
-    .filter(([, values]) => values.size > 0)
-    .map(([title, values]) => `${title.toLowerCase()} ${[...values].join(', ')}`)
+export function choiceInWords<Thing>(facets: readonly Facet<Thing>[], choice: Choice): string {
+  return facets
+    .flatMap((facet) => {
+      const values = [...(choice.get(facet.id) ?? [])].map((value) => wordOfValue(facet, value));
+      return values.length === 0 ? [] : [`${facet.title().toLowerCase()} ${values.join(', ')}`];
+    })
     .join('; ');
 }

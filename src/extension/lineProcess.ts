@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
+import { t } from './translate.js';
 
 const answerSchema = z.looseObject({ id: z.int(), error: z.string().optional() });
 const graceMilliseconds = 5000;
@@ -47,12 +48,13 @@ export class LineProcess {
     createInterface({ input: this.child.stdout!, crlfDelay: Infinity }).on('line', (line) => this.answered(line));
     this.over = new Promise((resolve) => {
       this.child.once('error', (error) => {
-        this.end(infrastructure(`${name} did not start (${error.message}).`, '', error));
+        this.end(infrastructure(t('{0} did not start ({1}).', name, error.message), '', error));
         resolve();
       });
       this.child.once('close', (code) => {
         const lastLine = this.errors.trim().split('\n').at(-1) ?? '';
-        const line = lastLine.replace(/^whetstone: /, '') || `${name} ended with code ${code} and said nothing.`;
+        const line =
+          lastLine.replace(/^whetstone: /, '') || t('{0} ended with code {1} and said nothing.', name, String(code));
         this.end(failed(line, ''));
         resolve();
       });
@@ -71,7 +73,7 @@ export class LineProcess {
 
   /** Ends it; when this resolves, the process is gone, and its worktree with it. */
   async close(): Promise<void> {
-    this.end(cancelled(`${this.command.name} is over.`));
+    this.end(cancelled(t('{0} is over.', this.command.name)));
     // The end of its input ends it in order; the worktree goes with it.
     this.child.stdin!.end();
     const lastResort = setTimeout(() => this.child.kill('SIGKILL'), graceMilliseconds);
@@ -87,7 +89,7 @@ export class LineProcess {
       value = undefined;
     }
     const answer = answerSchema.safeParse(value);
-    if (!answer.success) return this.end(failed(`${this.command.name} gave an answer that cannot be read.`, ''));
+    if (!answer.success) return this.end(failed(t('{0} gave an answer that cannot be read.', this.command.name), ''));
     const { id, error } = answer.data;
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
@@ -116,7 +118,7 @@ export async function openLineProcess<T>(
     return { process, opened: await first(process) };
   } catch (error) {
     await process.close();
-    throw signal?.aborted ? cancelled(`${command.name} was cancelled.`) : error;
+    throw signal?.aborted ? cancelled(t('{0} was cancelled.', command.name)) : error;
   } finally {
     signal?.removeEventListener('abort', abort);
   }

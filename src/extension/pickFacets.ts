@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { choiceOf, valuesOfFacets, type Choice, type Facet, type FacetValue } from './facets.js';
+import { choiceOf, valuesOfFacets, wordOfValue, type Choice, type Facet, type FacetValue } from './facets.js';
+import { t } from './translate.js';
 
 /** Lets the user choose what a list shows; undefined where they left without an answer. */
 export async function pickFacets<Thing>(
@@ -10,24 +11,24 @@ export async function pickFacets<Thing>(
 ): Promise<Choice | undefined> {
   type Item = vscode.QuickPickItem & { readonly facetValue?: FacetValue };
   const items: Item[] = [];
-  let facet: string | undefined;
-  for (const facetValue of valuesOfFacets(facets, things, choice)) {
-    if (facetValue.facet !== facet) {
-      facet = facetValue.facet;
-      items.push({ label: facet, kind: vscode.QuickPickItemKind.Separator });
+  const values = valuesOfFacets(facets, things, choice);
+  for (const facet of facets) {
+    const own = values.filter((one) => one.facet === facet.id);
+    if (own.length > 0) items.push({ label: facet.title(), kind: vscode.QuickPickItemKind.Separator });
+    for (const facetValue of own) {
+      items.push({
+        label: wordOfValue(facet, facetValue.value),
+        description: `${facet.title()} · ${facetValue.count}`,
+        picked: choice.get(facet.id)?.has(facetValue.value) ?? false,
+        facetValue,
+      });
     }
-    items.push({
-      label: facetValue.value,
-      description: `${facet} · ${facetValue.count}`,
-      picked: choice.get(facet)?.has(facetValue.value) ?? false,
-      facetValue,
-    });
   }
   const picked = await vscode.window.showQuickPick(items, {
     title,
     canPickMany: true,
     matchOnDescription: true,
-    placeHolder: 'Choose what to show; nothing chosen shows everything',
+    placeHolder: t('Choose what to show; nothing chosen shows everything'),
   });
   return picked && choiceOf(picked.flatMap(({ facetValue }) => (facetValue ? [facetValue] : [])));
 }

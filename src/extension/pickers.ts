@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { badInput } from '../trajectory/errors.js';
 import type { Repository } from './repositories.js';
 import type { RunStore } from './runs/runStore.js';
-import { outcomeOf, shortTime } from './runs/runTreeItem.js';
+import { outcomeOf, shortTime, statusWord } from './runs/runTreeItem.js';
 import type { RunOf } from './runs/runTree.js';
 import { kindOfTask, type KnownTask } from './tasks/taskTree.js';
 import type { TrajectoryAddress } from './trajectory/trajectoryAddress.js';
@@ -51,7 +51,7 @@ export async function pickRun(
   if (runs.length === 0) throw badInput(none, t('Run `Whetstone: Train on This Repo`.'));
   return pick(t('Run'), runs, ({ repository, summary }) => ({
     label: shortTime(summary.createdAt),
-    description: `${summary.status} · ${repository.name}`,
+    description: `${statusWord(summary.status)} · ${repository.name}`,
     detail: summary.id,
   }));
 }

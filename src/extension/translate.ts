@@ -1,8 +1,10 @@
-let translations: Readonly<Record<string, string>> = {};
+/** The extension's two bundles (esbuild.mjs) have a copy of this module each, and one language. */
+const shared: { [key: symbol]: Readonly<Record<string, string>> | undefined } = globalThis;
+const key = Symbol.for('whetstone.translations');
 
 /** Texts in the editor's language, by the English ones: `vscode.l10n.bundle`. */
 export function useTranslations(bundle: Readonly<Record<string, string>>): void {
-  translations = bundle;
+  shared[key] = bundle;
 }
 
 /**
@@ -10,5 +12,7 @@ export function useTranslations(bundle: Readonly<Record<string, string>>): void 
  * is vscode.l10n's `t` for modules that know no editor. A test looks for a translation of every text in the sources.
  */
 export function t(text: string, ...values: readonly (string | number)[]): string {
-  return (translations[text] ?? text).replace(/\{(\d+)\}/g, (whole, at: string) => String(values[Number(at)] ?? whole));
+  return (shared[key]?.[text] ?? text).replace(/\{(\d+)\}/g, (whole, at: string) =>
+    String(values[Number(at)] ?? whole),
+  );
 }

@@ -12,6 +12,7 @@ import { runOf, type RunOf, type RunTreeNode } from './runs/runTree.js';
 import type { KnownTask, TaskTreeNode } from './tasks/taskTree.js';
 import { groupOfTask, type GroupAddress } from './tree/groups.js';
 import { buildTasks, verifyTask } from './tasks/verify.js';
+import { t } from './translate.js';
 
 /** What a view's command may be called with: a node of one of the views, the document of a trajectory, or nothing. */
 type Target = RunTreeNode | DoctorNode | TaskTreeNode | vscode.Uri | undefined;
@@ -43,7 +44,7 @@ export const viewCommands: Readonly<Record<ViewCommand, (context: Context, targe
 };
 
 async function examineRun(context: Context, target: Target): Promise<void> {
-  const run = runOfTarget(target) ?? (await pickRun(context.store, () => true, 'There is no run yet.'));
+  const run = runOfTarget(target) ?? (await pickRun(context.store, () => true, t('There is no run yet.')));
   if (run) await examine(context, run);
 }
 
@@ -52,7 +53,7 @@ async function openEvidence({ trajectories }: Context, target: Target): Promise<
   const finding = target?.kind === 'evidence' ? target.parent : target;
   const address = finding?.kind === 'finding' ? evidenceAddress(finding) : undefined;
   if (finding?.kind !== 'finding' || !address) {
-    throw badInput('This finding is about no single trajectory.', 'Open one from the Doctor view.');
+    throw badInput(t('This finding is about no single trajectory.'), t('Open one from the Doctor view.'));
   }
   const { token } = finding.finding.evidence;
   await revealTrajectory(trajectories, address, token === null ? undefined : { token });
@@ -97,7 +98,7 @@ async function verify(context: Context, target: Target): Promise<void> {
 function openPatch(context: Context, target: Target, what: 'start' | 'oracle'): Promise<void> {
   return withTask(context, target, ({ repository, task }) => {
     const taskId = task.instance_id;
-    const title = what === 'oracle' ? `${taskId}: start ↔ oracle` : `${taskId}: what makes the start tree`;
+    const title = what === 'oracle' ? t('{0}: start ↔ oracle', taskId) : t('{0}: what makes the start tree', taskId);
     const address = { root: repository.root, taskId, runId: '', trajectoryId: '', what };
     return context.taskDocuments.openPatch(address, title);
   });

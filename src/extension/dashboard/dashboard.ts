@@ -5,7 +5,7 @@ import { showError } from '../messages.js';
 import { loadPage, pageOptions } from '../pages/page.js';
 import { isTranslate, type Translate } from '../pages/translations.js';
 import { revealTrajectory } from '../revealTrajectory.js';
-import { outcomeOf, shortTime } from '../runs/runTreeItem.js';
+import { outcomeOf, shortTime, statusWord } from '../runs/runTreeItem.js';
 import type { RunStore } from '../runs/runStore.js';
 import type { RunOf } from '../runs/runTree.js';
 import type { TrajectoryDocuments } from '../trajectory/trajectoryDocuments.js';
@@ -171,5 +171,7 @@ export class Dashboard implements vscode.Disposable {
 /** A run's time, with what tells it apart from the others. */
 function labelOf({ repository, summary }: RunOf, runs: readonly RunOf[]): string {
   const several = runs.some((other) => other.repository.root !== repository.root);
-  return [shortTime(summary.createdAt), summary.status, several ? repository.name : ''].filter(Boolean).join(' · ');
+  return [shortTime(summary.createdAt), statusWord(summary.status), several ? repository.name : '']
+    .filter(Boolean)
+    .join(' · ');
 }

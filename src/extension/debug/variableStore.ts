@@ -1,4 +1,5 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import { t } from '../translate.js';
 import type { Value } from './values.js';
 
 /** Hands out references to values. The same frame, and the same value in it, has the same reference at every visit. */
@@ -18,7 +19,7 @@ export class VariableStore {
 
   variables(reference: number, start = 0, count?: number): DebugProtocol.Variable[] {
     const value = this.values.at(reference < 1 ? Infinity : reference - 1);
-    if (!value) throw new Error('This value is not known any more.');
+    if (!value) throw new Error(t('This value is not known any more.'));
     return value.children.slice(start, count ? start + count : undefined).map((child) => ({
       name: child.name,
       value: child.value,

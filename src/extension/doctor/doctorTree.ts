@@ -1,5 +1,6 @@
 import type { Finding } from '../../trainer/doctor/finding.js';
 import { settingNames, type SettingName } from '../contributions.js';
+import { t } from '../translate.js';
 import type { RunOf } from '../runs/runTree.js';
 import type { TrajectoryAddress } from '../trajectory/trajectoryAddress.js';
 
@@ -75,9 +76,9 @@ export function detailsOf(parent: FindingNode): readonly DoctorNode[] {
 /** `step 3, trajectory step-000003/task/0, token 17`; empty where the evidence is no single place. */
 export function placeInWords({ step, trajectoryId, token }: Finding['evidence']): string {
   return [
-    step === null ? '' : `step ${step}`,
-    trajectoryId === null ? '' : `trajectory ${trajectoryId}`,
-    token === null ? '' : `token ${token}`,
+    step === null ? '' : t('step {0}', step),
+    trajectoryId === null ? '' : t('trajectory {0}', trajectoryId),
+    token === null ? '' : t('token {0}', token),
   ]
     .filter(Boolean)
     .join(', ');

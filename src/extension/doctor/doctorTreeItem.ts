@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { Command } from '../contributions.js';
 import { finishedItem } from '../treeItems.js';
 import { countInWords, isCritical } from '../runs/foundFindings.js';
-import { shortTime } from '../runs/runTreeItem.js';
+import { shortTime, statusWord } from '../runs/runTreeItem.js';
 import { evidenceAddress, type DoctorNode, type FindingNode } from './doctorTree.js';
 import { t } from '../translate.js';
 
@@ -19,7 +19,7 @@ function describe(node: DoctorNode): vscode.TreeItem {
       const { Expanded, None } = vscode.TreeItemCollapsibleState;
       const item = new vscode.TreeItem(shortTime(summary.createdAt), healthy ? None : Expanded);
       item.iconPath = healthy ? new vscode.ThemeIcon('pass') : severityIcon(findings.some(isCritical));
-      item.description = `${healthy ? t('nothing found so far') : countInWords(findings)} · ${summary.status} · ${repository.name}`;
+      item.description = `${healthy ? t('nothing found so far') : countInWords(findings)} · ${statusWord(summary.status)} · ${repository.name}`;
       item.contextValue = 'examinedRun';
       return item;
     }
@@ -49,8 +49,9 @@ function describe(node: DoctorNode): vscode.TreeItem {
 function findingItem({ finding, parent }: FindingNode): vscode.TreeItem {
   const item = new vscode.TreeItem(finding.mode, vscode.TreeItemCollapsibleState.Collapsed);
   item.iconPath = severityIcon(isCritical(finding));
-  item.description = `${finding.severity} · ${finding.message}`;
-  item.tooltip = `${finding.mode} (${finding.severity}) in run ${parent.run.summary.id}\n${finding.message}`;
+  const severity = isCritical(finding) ? t('critical') : t('warning');
+  item.description = `${severity} · ${finding.message}`;
+  item.tooltip = `${t('{0} ({1}) in run {2}', finding.mode, severity, parent.run.summary.id)}\n${finding.message}`;
   item.contextValue = finding.evidence.trajectoryId === null ? 'finding' : 'finding.evidence';
   return item;
 }

@@ -3,6 +3,7 @@ import { View } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { isCritical } from '../runs/foundFindings.js';
 import type { RunStore } from '../runs/runStore.js';
+import { t } from '../translate.js';
 import { isAlive } from '../training/trainings.js';
 import { detailsOf, examinedRuns, findingNodes, type DoctorNode } from './doctorTree.js';
 import { doctorTreeItem } from './doctorTreeItem.js';
@@ -40,7 +41,7 @@ export function createDoctorView(tree: DoctorTree, store: RunStore): vscode.Disp
     const living = (await store.runs()).filter(({ summary }) => isAlive(summary));
     const value = living.flatMap(({ findings }) => findings).filter(isCritical).length;
     view.badge =
-      value === 0 ? undefined : { value, tooltip: `Findings of the doctor in what trains now: ${value} critical` };
+      value === 0 ? undefined : { value, tooltip: t('Findings of the doctor in what trains now: {0} critical', value) };
   };
   lifetime.add(store.onDidChange(() => void count().catch(() => undefined)));
   lifetime.add(view.onDidChangeVisibility(({ visible }) => store.watch(View.Doctor, visible)));

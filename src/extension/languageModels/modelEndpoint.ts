@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { infrastructure, WhetstoneError } from '../../trajectory/errors.js';
+import { t } from '../translate.js';
 import { chatRequestSchema, completionOf, type AnswerPart, type ChatModel } from './chatRequest.js';
 
 /** A model at an address of this machine, until it is closed. */
@@ -74,7 +75,7 @@ export async function openModelEndpoint(model: ChatModel): Promise<ModelEndpoint
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
-      reject(infrastructure(`No address is free (${error.message}).`, 'Try again.', error)),
+      reject(infrastructure(t('No address is free ({0}).', error.message), t('Try again.'), error)),
     );
     server.listen(0, '127.0.0.1', resolve);
   });

@@ -39,7 +39,7 @@ export class ReplayDocuments implements vscode.TextDocumentContentProvider, vsco
   add(title: string, replay: Replay): vscode.Uri {
     const key = String(this.next++);
     this.kept.set(key, { replay, ...replayText(title, replay) });
-    return vscode.Uri.from({ scheme: Scheme.Replay, path: `/Replay ${key}.replay`, query: key });
+    return vscode.Uri.from({ scheme: Scheme.Replay, path: `/${t('Replay {0}', key)}.replay`, query: key });
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {

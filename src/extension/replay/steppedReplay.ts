@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { openLineProcess } from '../lineProcess.js';
+import { t } from '../translate.js';
 import { changeSchema, replayArguments, turnSchema, type ReplayRequest } from './replayProcess.js';
 
 const steppedTurnSchema = turnSchema.omit({ call: true }).extend({
@@ -46,7 +47,7 @@ export async function openSteppedReplay(
   const { cli, repoRoot } = request;
   const args = ['replay', '--stepwise', ...replayArguments(request)];
   const { process, opened } = await openLineProcess(
-    { cli, repoRoot, args, name: 'The replay' },
+    { cli, repoRoot, args, name: t('The replay') },
     async (replay) => openedSchema.parse(await replay.ask('open')),
     signal,
   );

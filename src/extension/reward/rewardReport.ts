@@ -1,6 +1,8 @@
 import type { Grade, TestStatus } from '../../trajectory/grade.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
+import { kindWord } from '../trajectory/kindWord.js';
+import { t } from '../translate.js';
 
 /** A component of the reward: what it gave, and what it could have given. */
 export interface ComponentRow {
@@ -71,7 +73,7 @@ export function rewardReport(
 ): RewardReport {
   const { grade, infrastructureError, stopReason, taskId, kind, sample, step } = trajectory;
   return {
-    title: `${taskId} · ${kind} ${sample + 1} of step ${step}`,
+    title: `${taskId} · ${t('{0} {1} of step {2}', kindWord(kind), sample + 1, step)}`,
     ended: infrastructureError ?? stopReason,
     recorded: grade && gradeReport(grade, task),
     again: again ? gradeReport(again.grade, task, again.before) : null,

@@ -1,5 +1,6 @@
 import type { Finding } from '../../trainer/doctor/finding.js';
 import type { RunEvent } from '../../trainer/run/runRecord.js';
+import { t } from '../translate.js';
 
 /**
  * What the doctor found in a run, the critical first: what it reported while the run trained, and what an examination of
@@ -20,8 +21,8 @@ export function countInWords(findings: readonly Finding[]): string {
   const critical = findings.filter(isCritical).length;
   const warnings = findings.length - critical;
   return [
-    critical === 0 ? '' : `${critical} critical`,
-    warnings === 0 ? '' : `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`,
+    critical === 0 ? '' : t('{0} critical', critical),
+    warnings === 0 ? '' : warnings === 1 ? t('1 warning') : t('{0} warnings', warnings),
   ]
     .filter(Boolean)
     .join(', ');

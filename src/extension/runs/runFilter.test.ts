@@ -34,27 +34,27 @@ const shows = (facet: string, value: string, changed: Partial<TrajectoryHeader> 
 
 describe('the filter of the runs', () => {
   it('goes by outcome, a failure of the machine apart', () => {
-    expect(shows('Outcome', 'failed')).toBe(true);
-    expect(shows('Outcome', 'failed', { infrastructureError: 'disk full' })).toBe(false);
-    expect(shows('Outcome', 'machine error', { infrastructureError: 'disk full' })).toBe(true);
+    expect(shows('outcome', 'failed')).toBe(true);
+    expect(shows('outcome', 'failed', { infrastructureError: 'disk full' })).toBe(false);
+    expect(shows('outcome', 'machine-error', { infrastructureError: 'disk full' })).toBe(true);
   });
 
   it('goes by tool, task, and how it ended', () => {
-    expect(shows('Tool', 'edit') && shows('Task', 'a') && shows('Ended', 'turn-limit')).toBe(true);
-    expect(shows('Tool', 'submit')).toBe(false);
+    expect(shows('tool', 'edit') && shows('task', 'a') && shows('ended', 'turn-limit')).toBe(true);
+    expect(shows('tool', 'submit')).toBe(false);
   });
 
   it('goes by what the doctor found: in the trajectory itself, or in its step', () => {
-    expect(shows('Finding', 'loops') && shows('Finding', 'equal-rewards')).toBe(true);
-    expect(shows('Finding', 'truncation')).toBe(false);
-    expect(shows('Finding', 'equal-rewards', { kind: 'evaluation' })).toBe(false);
+    expect(shows('finding', 'loops') && shows('finding', 'equal-rewards')).toBe(true);
+    expect(shows('finding', 'truncation')).toBe(false);
+    expect(shows('finding', 'equal-rewards', { kind: 'evaluation' })).toBe(false);
   });
 
   it.each([
-    [null, 'no reward'],
-    [-0.1, 'below 0'],
-    [0, '0 to 0.5'],
-    [0.5, '0.5 to 1'],
-    [1.2, '1 and above'],
+    [null, 'none'],
+    [-0.1, 'below-0'],
+    [0, '0-to-0.5'],
+    [0.5, '0.5-to-1'],
+    [1.2, '1-and-above'],
   ])('calls a reward of %s %s', (reward, band) => expect(rewardBand(reward)).toBe(band));
 });

@@ -26,6 +26,8 @@ const statusWords: Readonly<Record<RunStatus, () => string>> = {
   interrupted: () => t('interrupted'),
 };
 
+export const statusWord = (status: RunStatus): string => statusWords[status]();
+
 /** How a node shows: states are told by icon and by words, never by colour alone. */
 export function treeItem(node: RunTreeNode): vscode.TreeItem {
   return finishedItem(describe(node), node.id);
@@ -36,7 +38,7 @@ function describe(node: RunTreeNode): vscode.TreeItem {
     case 'run': {
       const { status, step, steps, createdAt, id, message, folder } = node.summary;
       const item = parentItem(shortTime(createdAt), runIcons[status]);
-      const parts = [statusWords[status](), t('step {0} of {1}', step, steps), node.repository.name];
+      const parts = [statusWord(status), t('step {0} of {1}', step, steps), node.repository.name];
       if (node.findings.length > 0) parts.push(t('doctor: {0}', countInWords(node.findings)));
       item.description = parts.join(' · ');
       item.tooltip = [t('Run {0} of {1}', id, new Date(createdAt).toLocaleString()), folder, message]

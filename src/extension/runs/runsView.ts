@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import { ContextKey, View } from '../contributions.js';
 import { setContextKey } from '../contextKeys.js';
-import { choiceInWords, fits, noChoice, type Choice } from '../facets.js';
+import { choiceInWords, fits, isChosen, noChoice, type Choice } from '../facets.js';
 import { ChosenOrder } from '../chosenOrder.js';
 import { Lifetime } from '../lifetime.js';
 import { pickFacets } from '../pickFacets.js';
@@ -48,7 +48,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Di
         return headers.map((header): FilteredTrajectory => ({ header, findings }));
       }),
     );
-    const choice = await pickFacets('Filter trajectories', runFacets, lists.flat(), this.choice);
+    const choice = await pickFacets(t('Filter trajectories'), runFacets, lists.flat(), this.choice);
     if (choice) this.filter(choice);
   }
 
@@ -64,9 +64,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Di
 
   filter(choice: Choice): void {
     this.choice = choice;
-    const words = choiceInWords(choice);
-    setContextKey(ContextKey.RunsFiltered, words !== '');
-    if (this.view) this.view.message = words === '' ? undefined : `Shown: ${words}`;
+    const words = choiceInWords(runFacets, choice);
+    setContextKey(ContextKey.RunsFiltered, isChosen(choice));
+    if (this.view) this.view.message = words === '' ? undefined : t('Shown: {0}', words);
     this.changed.fire();
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { gradeSchema } from '../../trainer/run/trajectoryLine.js';
 import { openLineProcess } from '../lineProcess.js';
+import { t } from '../translate.js';
 
 const messageSchema = z.discriminatedUnion('role', [
   z.object({ role: z.enum(['system', 'user']), content: z.string() }),
@@ -79,7 +80,7 @@ export async function openPersonEpisode(
   signal?: AbortSignal,
 ): Promise<PersonEpisode> {
   const { process, opened } = await openLineProcess(
-    { cli, repoRoot, args: demonstrateArguments(repoRoot, point), name: 'The episode' },
+    { cli, repoRoot, args: demonstrateArguments(repoRoot, point), name: t('The episode') },
     async (episode) => openedSchema.parse(await episode.ask('open')),
     signal,
   );

@@ -1,4 +1,5 @@
 import { badInput } from '../../trajectory/errors.js';
+import { t } from '../translate.js';
 
 /** What a document of a task shows: its statement, or one side of what a patch changes in one file. */
 export interface SideAddress {
@@ -34,7 +35,7 @@ export function fromSideQuery(query: string): SideAddress {
     parts = undefined;
   }
   const isWhole = Array.isArray(parts) && parts.length === fields.length && parts.every((x) => typeof x === 'string');
-  if (!isWhole) throw badInput('This address names no task.', 'Open tasks from the Tasks view.');
+  if (!isWhole) throw badInput(t('This address names no task.'), t('Open tasks from the Tasks view.'));
   return Object.fromEntries(
     fields.map((field, index) => [field, (parts as string[])[index]]),
   ) as unknown as SideAddress;

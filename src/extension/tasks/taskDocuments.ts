@@ -6,6 +6,7 @@ import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { lineOf } from '../messages.js';
 import type { RunStore } from '../runs/runStore.js';
+import { t } from '../translate.js';
 import { visibleText } from '../trajectory/visibleText.js';
 import { fromSideQuery, toSideUri, type SideAddress } from './sideAddress.js';
 
@@ -63,7 +64,7 @@ export class TaskDocuments implements vscode.TextDocumentContentProvider, vscode
     const files = [...new Set([...mine, ...theirs].map((change) => change.path))].sort();
     const has = (changes: Changes, file: string) => changes.some((change) => change.path === file);
     await openSides(
-      `${address.taskId}: predicted ↔ oracle`,
+      t('{0}: predicted ↔ oracle', address.taskId),
       files.map((file) => [
         // What one of them left alone is as it was before the other's change.
         uriOf(has(mine, file) ? { ...predicted, side: 'after', file } : { ...oracle, side: 'before', file }),
@@ -79,7 +80,8 @@ export class TaskDocuments implements vscode.TextDocumentContentProvider, vscode
     const tasks =
       runId === '' ? await readTasks(stateFolder) : await (await this.store.reader(stateFolder, runId)).tasks();
     const task = tasks.find(({ instance_id }) => instance_id === taskId);
-    if (!task) throw badInput(`There is no task ${JSON.stringify(taskId)}.`, 'It may have been dropped or built anew.');
+    if (!task)
+      throw badInput(t('There is no task {0}.', JSON.stringify(taskId)), t('It may have been dropped or built anew.'));
     return task;
   }
 
@@ -122,7 +124,7 @@ export class TaskDocuments implements vscode.TextDocumentContentProvider, vscode
 }
 
 async function openSides(title: string, sides: readonly (readonly [vscode.Uri, vscode.Uri])[]): Promise<void> {
-  if (sides.length === 0) throw badInput('Nothing is changed there.', '');
+  if (sides.length === 0) throw badInput(t('Nothing is changed there.'), '');
   if (sides.length === 1) {
     await vscode.commands.executeCommand('vscode.diff', ...sides[0], title);
     return;

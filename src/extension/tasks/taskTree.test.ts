@@ -80,18 +80,18 @@ describe('the tree of tasks', () => {
   });
 
   it.each([
-    [0, 0, 'not tried'],
-    [0, 8, 'never solved'],
+    [0, 0, 'not-tried'],
+    [0, 8, 'never-solved'],
     [1, 8, 'hard'],
     [4, 8, 'medium'],
     [7, 8, 'easy'],
-    [8, 8, 'always solved'],
+    [8, 8, 'always-solved'],
   ])('calls %i of %i solved %s', (solved, played, word) => expect(difficultyOf({ played, solved })).toBe(word));
 
   it('is filtered by split, source, kind and difficulty', () => {
     const shows = (facet: string, value: string) => fits(taskFacets, choiceOf([{ facet, value }]), known);
-    expect(shows('Split', 'train') && shows('Kind', 'flip') && shows('Difficulty', 'hard')).toBe(true);
-    expect(shows('Source', 'history')).toBe(false);
+    expect(shows('split', 'train') && shows('kind', 'flip') && shows('difficulty', 'hard')).toBe(true);
+    expect(shows('source', 'history')).toBe(false);
   });
 });
 

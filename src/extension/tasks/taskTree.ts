@@ -1,7 +1,8 @@
 import type { Exclusion } from '../../env/tasks/excludedTasks.js';
 import type { TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import type { Task } from '../../trajectory/task.js';
-import type { Facet } from '../facets.js';
+import { wordIn, type Facet } from '../facets.js';
+import { t } from '../translate.js';
 import type { Repository } from '../repositories.js';
 
 /** How often a task was played, and how often it was solved. */
@@ -116,11 +117,22 @@ export function recordsOf(headers: readonly TrajectoryHeader[]): ReadonlyMap<str
 /** What kind of task it is: the operator that put the bug in, else its source. */
 export const kindOfTask = ({ whetstone }: Task) => whetstone.operator ?? whetstone.source;
 
-/** How hard a task has proved to be, in words. */
-export function difficultyOf({ played, solved }: TaskRecord): string {
-  if (played === 0) return 'not tried';
-  if (solved === 0) return 'never solved';
-  if (solved === played) return 'always solved';
+const difficultyWords = {
+  'not-tried': () => t('not tried'),
+  'never-solved': () => t('never solved'),
+  hard: () => t('hard'),
+  medium: () => t('medium'),
+  easy: () => t('easy'),
+  'always-solved': () => t('always solved'),
+} as const;
+
+export const difficultyInWords = (record: TaskRecord): string => difficultyWords[difficultyOf(record)]();
+
+/** How hard a task has proved to be. */
+export function difficultyOf({ played, solved }: TaskRecord): keyof typeof difficultyWords {
+  if (played === 0) return 'not-tried';
+  if (solved === 0) return 'never-solved';
+  if (solved === played) return 'always-solved';
   const rate = solved / played;
   return rate < 1 / 3 ? 'hard' : rate < 2 / 3 ? 'medium' : 'easy';
 }
@@ -139,11 +151,23 @@ export function sizeOfPatch(patch: string): { added: number; removed: number; fi
   return size;
 }
 
+const stateWords = { excluded: () => t('excluded'), included: () => t('included') } as const;
+
 export const taskFacets: readonly Facet<KnownTask>[] = [
-  { title: 'Split', valuesOf: ({ task }) => [task.whetstone.split] },
-  { title: 'Source', valuesOf: ({ task }) => [task.whetstone.source] },
-  { title: 'Kind', valuesOf: ({ task }) => [kindOfTask(task)] },
-  { title: 'Difficulty', valuesOf: ({ record }) => [difficultyOf(record)] },
-  { title: 'State', valuesOf: ({ exclusion }) => [exclusion ? 'excluded' : 'included'] },
-  { title: 'Repository', valuesOf: ({ repository }) => [repository.name] },
+  { id: 'split', title: () => t('Split'), valuesOf: ({ task }) => [task.whetstone.split] },
+  { id: 'source', title: () => t('Source'), valuesOf: ({ task }) => [task.whetstone.source] },
+  { id: 'kind', title: () => t('Kind'), valuesOf: ({ task }) => [kindOfTask(task)] },
+  {
+    id: 'difficulty',
+    title: () => t('Difficulty'),
+    valuesOf: ({ record }) => [difficultyOf(record)],
+    wordOf: wordIn(difficultyWords),
+  },
+  {
+    id: 'state',
+    title: () => t('State'),
+    valuesOf: ({ exclusion }) => [exclusion ? 'excluded' : 'included'],
+    wordOf: wordIn(stateWords),
+  },
+  { id: 'repository', title: () => t('Repository'), valuesOf: ({ repository }) => [repository.name] },
 ];

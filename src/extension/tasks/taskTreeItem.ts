@@ -4,7 +4,7 @@ import { Command } from '../contributions.js';
 import { finishedItem } from '../treeItems.js';
 import {
   childrenOfTask,
-  difficultyOf,
+  difficultyInWords,
   kindOfTask,
   sizeOfPatch,
   type KnownTask,
@@ -92,7 +92,7 @@ function tooltipOf(known: KnownTask): string {
     task.instance_id,
     ...(exclusion ? [exclusionInWords(exclusion)] : []),
     t('Source: {0}, kind: {1}, split: {2}, runner: {3}', source, kindOfTask(task), split, runner),
-    t('Difficulty: {0}, {1}', difficultyOf(record), triedInWords(known)),
+    t('Difficulty: {0}, {1}', difficultyInWords(record), triedInWords(known)),
     `FAIL_TO_PASS: ${task.FAIL_TO_PASS.length}, PASS_TO_PASS: ${task.PASS_TO_PASS.length}`,
     ...sites.map(({ file, line }) => t('Bug: {0}', `${file}:${line}`)),
     t('Repository: {0}', repository.name),

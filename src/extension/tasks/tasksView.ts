@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import { ContextKey, View } from '../contributions.js';
 import { setContextKey } from '../contextKeys.js';
-import { choiceInWords, fits, noChoice, type Choice } from '../facets.js';
+import { choiceInWords, fits, isChosen, noChoice, type Choice } from '../facets.js';
 import { ChosenOrder } from '../chosenOrder.js';
 import { Lifetime } from '../lifetime.js';
 import { pickFacets } from '../pickFacets.js';
@@ -62,9 +62,9 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
     );
     setContextKey(ContextKey.HasTasks, all.length > 0);
     if (this.view) {
-      const words = choiceInWords(this.choice);
+      const words = choiceInWords(taskFacets, this.choice);
       this.view.description = this.order.words;
-      this.view.message = words === '' ? undefined : `${shown.length} of ${all.length} tasks: ${words}`;
+      this.view.message = words === '' ? undefined : t('{0} of {1} tasks: {2}', shown.length, all.length, words);
     }
     return [...taskNodes(shown)];
   }
@@ -83,7 +83,7 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
   }
 
   async chooseFilter(): Promise<void> {
-    const choice = await pickFacets('Filter tasks', taskFacets, await this.tasks(), this.choice);
+    const choice = await pickFacets(t('Filter tasks'), taskFacets, await this.tasks(), this.choice);
     if (choice) this.filter(choice);
   }
 
@@ -99,7 +99,7 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
 
   filter(choice: Choice): void {
     this.choice = choice;
-    setContextKey(ContextKey.TasksFiltered, choiceInWords(choice) !== '');
+    setContextKey(ContextKey.TasksFiltered, isChosen(choice));
     this.changed.fire();
   }
 

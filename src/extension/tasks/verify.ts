@@ -2,23 +2,24 @@ import * as vscode from 'vscode';
 import type { Context } from '../context.js';
 import { withCancellableProgress } from '../progress.js';
 import type { Repository } from '../repositories.js';
+import { t } from '../translate.js';
 
 /** Tries the oracle, rewrites of it and every exploit against a task, in a process of its own, and says what came of it. */
 export async function verifyTask(context: Context, repository: Repository, taskId: string): Promise<void> {
   const { runCli, verificationSchema } = await import('../engine.js');
   const args = ['tasks', 'verify', '--json', '--repo', repository.root, '--task', taskId];
-  const { tasks } = await withCancellableProgress(`Verifying ${taskId}`, context.lifetime, (signal, onProgress) =>
+  const { tasks } = await withCancellableProgress(t('Verifying {0}', taskId), context.lifetime, (signal, onProgress) =>
     runCli({ cli: context.cli, repoRoot: repository.root, args, onProgress }, verificationSchema, signal),
   );
   context.tasks.refresh();
   for (const { tried, failures } of tasks) {
     if (failures.length === 0) {
-      void vscode.window.showInformationMessage(`Whetstone: ${taskId} is sound: ${tried} of ${tried} checks passed.`);
+      const text = t('{0} is sound: {1} of {2} checks passed.', taskId, tried, tried);
+      void vscode.window.showInformationMessage(`Whetstone: ${text}`);
     } else {
       const what = failures.join(', ');
-      void vscode.window.showWarningMessage(
-        `Whetstone: ${taskId} was dropped, ${failures.length} of ${tried} checks failed: ${what}.`,
-      );
+      const text = t('{0} was dropped, {1} of {2} checks failed: {3}.', taskId, failures.length, tried, what);
+      void vscode.window.showWarningMessage(`Whetstone: ${text}`);
     }
   }
 }
@@ -27,11 +28,11 @@ export async function verifyTask(context: Context, repository: Repository, taskI
 export async function buildTasks(context: Context, repository: Repository): Promise<void> {
   const { builtSchema, runCli } = await import('../engine.js');
   const args = ['tasks', 'build', '--json', '--repo', repository.root];
-  const title = `Making tasks of ${repository.name}`;
+  const title = t('Making tasks of {0}', repository.name);
   const { tasks, funnel } = await withCancellableProgress(title, context.lifetime, (signal, onProgress) =>
     runCli({ cli: context.cli, repoRoot: repository.root, args, onProgress }, builtSchema, signal),
   );
   context.tasks.refresh();
-  const text = `Whetstone: ${tasks.length} tasks of ${funnel.found} candidates.`;
-  void vscode.window.showInformationMessage(text);
+  const text = t('{0} tasks of {1} candidates.', tasks.length, funnel.found);
+  void vscode.window.showInformationMessage(`Whetstone: ${text}`);
 }

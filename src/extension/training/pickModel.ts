@@ -96,15 +96,14 @@ async function pickDevice(
     const onDevice = outlook && outlookOn(outlook, device);
     return onDevice ? deviceOutlook(onDevice) : t('Not fetched yet, so there is no estimate.');
   };
-  const items = [
-    {
-      label: 'auto',
-      description: outlook ? t('takes {0} here', outlook.auto) : '',
-      detail: detailOf('auto'),
-      device: 'auto' as const,
-    },
-    ...measured.map((device) => ({ label: device, detail: detailOf(device), device })),
-  ].sort((a, b) => Number(b.device === set) - Number(a.device === set)) satisfies DeviceItem[];
+  const items = (['auto', ...measured] as const)
+    .map((device): DeviceItem => ({
+      label: device,
+      ...(device === 'auto' && outlook && { description: t('takes {0} here', outlook.auto) }),
+      detail: detailOf(device),
+      device,
+    }))
+    .sort((a, b) => Number(b.device === set) - Number(a.device === set));
   const placeHolder = outlook ? basisText(outlook) : undefined;
   const picked = await vscode.window.showQuickPick(items, { title: t('Device of the training'), placeHolder });
   return picked?.device;

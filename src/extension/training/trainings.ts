@@ -28,7 +28,7 @@ export class Trainings implements vscode.Disposable {
     this.status = this.lifetime.add(
       vscode.window.createStatusBarItem('whetstone.training', vscode.StatusBarAlignment.Left),
     );
-    this.status.name = 'Whetstone Training';
+    this.status.name = t('Whetstone Training');
     this.status.command = 'whetstone.runs.focus';
     this.lifetime.add(store.onDidChange(() => void this.reconnect().catch((error) => log.error(String(error)))));
   }

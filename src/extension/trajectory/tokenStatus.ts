@@ -15,7 +15,7 @@ export class TokenStatus implements vscode.Disposable {
   );
 
   constructor(private readonly documents: TrajectoryDocuments) {
-    this.item.name = 'Whetstone Token';
+    this.item.name = t('Whetstone Token');
     this.item.command = Command.ChooseTokenColours;
     this.item.tooltip = t('The token under the cursor. Click to choose what the colours say.');
     const show = () => void this.show().catch(() => this.item.hide());

@@ -3,6 +3,7 @@ import { isTurn } from '../../trajectory/message.js';
 import { messageText } from '../../trajectory/messageText.js';
 import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import { pathOfNodes, turnLabel } from './turns.js';
+import { kindWord } from './kindWord.js';
 import { visibleText } from './visibleText.js';
 import { t } from '../translate.js';
 
@@ -150,7 +151,7 @@ function splitCharacter(ids: readonly number[], texts: readonly string[], first:
 function titleOf({ taskId, sample, kind, step, grade, infrastructureError }: Trajectory): string {
   const outcome = infrastructureError !== null ? t('machine error') : grade?.resolved ? t('solved') : t('failed');
   const reward = grade ? t('reward {0}', grade.reward.toFixed(2)) : t('no reward');
-  return `━━ ${taskId} · ${t('{0} {1} of step {2}', kind, sample + 1, step)} · ${outcome} · ${reward} ━━`;
+  return `━━ ${taskId} · ${t('{0} {1} of step {2}', kindWord(kind), sample + 1, step)} · ${outcome} · ${reward} ━━`;
 }
 
 function headerOf({ message }: TrajectoryNode, turn: number): string {

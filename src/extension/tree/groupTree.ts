@@ -1,5 +1,6 @@
 import type { TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
+import { t } from '../translate.js';
 import { pathOfNodes, turnLabel } from '../trajectory/turns.js';
 
 /** A rollout of the group. */
@@ -115,9 +116,9 @@ function describe(message: Trajectory['nodes'][number]['message']) {
 }
 
 function outcome({ resolved, infrastructureError, reward, stopReason }: TrajectoryHeader) {
-  const word = infrastructureError !== null ? 'machine error' : resolved ? 'solved' : 'failed';
-  const detail = reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`;
-  const text = `${word}, ${detail}, ended: ${infrastructureError ?? stopReason}`;
+  const word = infrastructureError !== null ? t('machine error') : resolved ? t('solved') : t('failed');
+  const detail = reward === null ? t('no reward') : t('reward {0}', reward.toFixed(2));
+  const text = t('{0}, {1}, ended: {2}', word, detail, infrastructureError ?? stopReason);
   return { role: 'outcome' as const, label: word, detail, text, file: null };
 }
 

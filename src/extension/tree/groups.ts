@@ -2,6 +2,7 @@ import type { TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import { badInput } from '../../trajectory/errors.js';
 import type { RunStore } from '../runs/runStore.js';
 import { runOf, type TaskNode } from '../runs/runTree.js';
+import { t } from '../translate.js';
 import type { Rollout } from './groupTree.js';
 
 /** The rollouts of one task in one step, or its episodes in one evaluation. */
@@ -30,7 +31,7 @@ export function groupOfKey(key: string): GroupAddress {
   const group = JSON.parse(key) as Partial<GroupAddress> | null;
   const texts = [group?.stateFolder, group?.runId, group?.kind, group?.taskId];
   if (texts.every((text) => typeof text === 'string') && typeof group?.step === 'number') return group as GroupAddress;
-  throw badInput('This names no group of rollouts.', 'Open one from the Runs view.');
+  throw badInput(t('This names no group of rollouts.'), t('Open one from the Runs view.'));
 }
 
 /** The rollouts in their order, and how many were left out. */

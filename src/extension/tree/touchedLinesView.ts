@@ -5,6 +5,7 @@ import { Colour, ContextKey } from '../contributions.js';
 import { setContextKey } from '../contextKeys.js';
 import { Lifetime } from '../lifetime.js';
 import type { RunStore } from '../runs/runStore.js';
+import { t } from '../translate.js';
 import type { TaskDocuments } from '../tasks/taskDocuments.js';
 import { readGroup, type GroupAddress } from './groups.js';
 import type { Toucher } from './touchedLines.js';
@@ -54,7 +55,7 @@ export class TouchedLines implements vscode.Disposable {
         patch: trajectory.patch,
       })),
     );
-    if (touched.size === 0) throw badInput('No rollout of this group changed a file.', '');
+    if (touched.size === 0) throw badInput(t('No rollout of this group changed a file.'), '');
     const root = path.dirname(group.stateFolder);
     const address = { root, taskId: group.taskId, runId: group.runId };
     const files = new Map<string, TouchedFile>();
@@ -104,15 +105,15 @@ async function marks(document: vscode.TextDocument, { start, lines }: TouchedFil
     const at = Math.min(now[line - 1] ?? now.length, document.lineCount - 1);
     const mean = meanAdvantage(touchers);
     const direction = mean === null || mean === 0 ? 'none' : mean > 0 ? 'up' : 'down';
-    const count = touchers.length === 1 ? '1 rollout' : `${touchers.length} rollouts`;
-    const words = mean === null ? count : `${count}, mean advantage ${signed(mean)}`;
+    const count = touchers.length === 1 ? t('1 rollout') : t('{0} rollouts', touchers.length);
+    const words = mean === null ? count : t('{0}, mean advantage {1}', count, signed(mean));
     const hover = new vscode.MarkdownString().appendText(touchers.map((toucher) => toucherInWords(toucher)).join('\n'));
     const color = new vscode.ThemeColor('editorCodeLens.foreground');
     return {
       direction,
       range: document.lineAt(at).range,
       hoverMessage: hover,
-      renderOptions: { after: { contentText: `  ⟵ touched by ${words}`, color, fontStyle: 'italic' } },
+      renderOptions: { after: { contentText: `  ⟵ ${t('touched by {0}', words)}`, color, fontStyle: 'italic' } },
     };
   });
 }
@@ -122,7 +123,9 @@ function meanAdvantage(touchers: readonly Toucher[]): number | null {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-const toucherInWords = ({ rollout, advantage, resolved }: Toucher) =>
-  `Rollout ${rollout}: ${resolved ? 'solved' : 'failed'}, ${advantage === null ? 'no advantage yet' : `advantage ${signed(advantage)}`}`;
+function toucherInWords({ rollout, advantage, resolved }: Toucher): string {
+  const known = advantage === null ? t('no advantage yet') : t('advantage {0}', signed(advantage));
+  return `${t('Rollout {0}', rollout)}: ${resolved ? t('solved') : t('failed')}, ${known}`;
+}
 
 const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;

@@ -6,6 +6,8 @@ import { Panels } from '../pages/panels.js';
 import { revealTrajectory } from '../revealTrajectory.js';
 import type { RewardDebugger } from '../reward/rewardDebugger.js';
 import type { RunStore } from '../runs/runStore.js';
+import { t } from '../translate.js';
+import { kindWord } from '../trajectory/kindWord.js';
 import { trajectoryUri, type TrajectoryDocuments } from '../trajectory/trajectoryDocuments.js';
 import { groupOfKey, keyOfGroup, readGroup, type GroupAddress } from './groups.js';
 import { groupTree } from './groupTree.js';
@@ -28,7 +30,7 @@ export class TreePictures implements vscode.Disposable {
     private readonly touchedLines: TouchedLines,
     extensionUri: vscode.Uri,
   ) {
-    const titleOf = (key: string) => `Rollouts of ${groupOfKey(key).taskId}`;
+    const titleOf = (key: string) => t('Rollouts of {0}', groupOfKey(key).taskId);
     const receive = (key: string, message: FromTree) => this.answer(key, message);
     this.panels = new Panels({ type: PanelType.Tree, page: 'tree', titleOf, receive }, extensionUri, context.log);
   }
@@ -69,7 +71,7 @@ export class TreePictures implements vscode.Disposable {
 
   private async send(key: string, group: GroupAddress): Promise<void> {
     const { rollouts, leftOut } = await readGroup(this.context.store, group);
-    const title = `${group.taskId} · ${group.kind} of step ${group.step}`;
+    const title = `${group.taskId} · ${t('{0} of step {1}', kindWord(group.kind), group.step)}`;
     this.panels.post(key, { type: 'tree', key, title, nodes: groupTree(rollouts), leftOut });
   }
 }
@@ -79,7 +81,7 @@ async function openFile(root: string, file: string): Promise<void> {
   const target = path.resolve(root, file);
   const relative = path.relative(root, target);
   if (relative.startsWith('..') || path.isAbsolute(relative)) {
-    throw badInput(`${JSON.stringify(file)} lies outside of the repository.`, '');
+    throw badInput(t('{0} lies outside of the repository.', JSON.stringify(file)), '');
   }
   await vscode.window.showTextDocument(vscode.Uri.file(target), { viewColumn: vscode.ViewColumn.Beside });
 }

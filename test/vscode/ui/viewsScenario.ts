@@ -79,8 +79,8 @@ const steps: Scenario['steps'] = [
       await page.locator('#smoothing').fill('0.7');
       await workbench.screenshotThemes('dashboard');
       await page.locator('label', { hasText: 'completed' }).locator('input').uncheck();
-      await page.locator('#axis').selectOption('Minutes');
-      await page.locator('#axis').selectOption('Step');
+      await page.locator('#axis').selectOption('minutes');
+      await page.locator('#axis').selectOption('steps');
       const chart = page.locator('figure', { hasText: 'success of evaluations' }).locator('.frame');
       await chart.focus();
       await workbench.page.keyboard.press('ArrowRight');

@@ -31,7 +31,7 @@ export interface Picture {
   readonly marks: readonly ChartMark[];
   readonly bands: readonly ChartBand[];
   readonly smoothing: number;
-  readonly axis: string;
+  readonly axis: 'steps' | 'minutes';
   /** What the axis reaches over: the same in every chart. */
   range: [least: number, most: number];
 }
@@ -124,7 +124,7 @@ export class Chart {
           y: { range: (_, low, high) => roomy(low, high, this.extremes()) },
         },
         axes: [
-          { ...axes, size: 34, label: axis, labelSize: 14, labelFont: font },
+          { ...axes, size: 34, label: axis === 'minutes' ? t('Minutes') : t('Step'), labelSize: 14, labelFont: font },
           { ...axes, size: 54 },
         ],
         series: [{}, ...lines.map((line) => curve(line, false)), ...raw],
@@ -255,12 +255,12 @@ export class Chart {
   }
 
   private read(): void {
-    const { lines = [], axis = '' } = this.picture ?? {};
+    const { lines = [], axis = 'steps' } = this.picture ?? {};
     const { index, line } = this.at ?? { index: -1, line: 0 };
     const value = this.columns.ys[line]?.[index];
     if (value !== undefined && value !== null && lines[line]) {
       const at = figure(this.columns.x[index]);
-      const place = axis === 'Minutes' ? t('minute {0}', at) : t('step {0}', at);
+      const place = axis === 'minutes' ? t('minute {0}', at) : t('step {0}', at);
       this.reading.textContent = `${t('{0} at {1}', figure(value), place)}${lines.length > 1 ? ` · ${lines[line].label}` : ''}`;
     } else {
       this.reading.textContent = lines.length === 1 ? figure(lastOf(lines[0])) : '';

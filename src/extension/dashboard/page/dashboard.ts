@@ -10,7 +10,7 @@ import { Chart, styleOf, type Line } from './chart.js';
 
 interface State {
   readonly smoothing: number;
-  readonly axis: 'Step' | 'Minutes';
+  readonly axis: 'steps' | 'minutes';
   readonly more: boolean;
 }
 /** A chart's title, and what lies behind its points. */
@@ -37,7 +37,7 @@ const { post, state, remember } = connect<ToDashboard, FromDashboard, State>((me
   showRuns();
   draw();
 });
-let chosen: State = { smoothing: 0, axis: 'Step', more: false, ...state };
+let chosen: State = { smoothing: 0, axis: 'steps', more: false, ...state };
 
 const charts = new Map<string, Chart>();
 const runList = element('div', { class: 'runs', attributes: { role: 'group', 'aria-label': t('Runs') } });
@@ -53,11 +53,11 @@ slider.addEventListener('input', () => {
 const axis = element(
   'select',
   { attributes: { id: 'axis' } },
-  element('option', { attributes: { value: 'Step' } }, t('Step')),
-  element('option', { attributes: { value: 'Minutes' } }, t('Minutes')),
+  element('option', { attributes: { value: 'steps' } }, t('Step')),
+  element('option', { attributes: { value: 'minutes' } }, t('Minutes')),
 );
 axis.value = chosen.axis;
-axis.addEventListener('change', () => choose({ axis: axis.value === 'Minutes' ? 'Minutes' : 'Step' }));
+axis.addEventListener('change', () => choose({ axis: axis.value === 'minutes' ? 'minutes' : 'steps' }));
 const grid = element('div', { class: 'grid' });
 const moreGrid = element('div', { class: 'grid' });
 const moreTitle = element('summary');
@@ -125,7 +125,7 @@ function showRuns(): void {
 }
 
 function draw(): void {
-  const at = ({ x, minutes }: Place) => (chosen.axis === 'Minutes' ? minutes : x);
+  const at = ({ x, minutes }: Place) => (chosen.axis === 'minutes' ? minutes : x);
   const rankOf = (key: string) => runs.findIndex((run) => run.key === key);
   const names = inOrder(series.flatMap(({ metrics }) => Object.keys(metrics)));
   const pictures: [picture: Picture, lines: Line[]][] = [];
@@ -142,7 +142,7 @@ function draw(): void {
   for (const name of names) {
     const lines = series.flatMap(({ key, label, x, minutes, metrics }): Line[] =>
       name in metrics
-        ? [{ key, label, rank: rankOf(key), x: chosen.axis === 'Minutes' ? minutes : x, y: metrics[name] }]
+        ? [{ key, label, rank: rankOf(key), x: chosen.axis === 'minutes' ? minutes : x, y: metrics[name] }]
         : [],
     );
     pictures.push([{ title: name, kind: 'rollout' }, lines]);
@@ -153,7 +153,7 @@ function draw(): void {
       : [];
   const marks = series.flatMap((run) => run.marks.map((mark) => ({ x: at(mark), severity: mark.severity })));
   const places = series.flatMap(({ x, minutes, evaluations }) => [
-    ...(chosen.axis === 'Minutes' ? minutes : x),
+    ...(chosen.axis === 'minutes' ? minutes : x),
     ...evaluations.map(at),
   ]);
   const range = rangeOf(places);
@@ -215,7 +215,7 @@ function choosePoint(kind: Picture['kind'], key: string, position: number): void
   if (!run) return;
   const points: readonly Place[] =
     kind === 'evaluation' ? run.evaluations : run.x.map((x, index) => ({ x, minutes: run.minutes[index] }));
-  const point = points.find(({ x, minutes }) => (chosen.axis === 'Minutes' ? minutes : x) === position);
+  const point = points.find(({ x, minutes }) => (chosen.axis === 'minutes' ? minutes : x) === position);
   if (point) post({ type: 'point', key, step: point.x, kind });
 }
 
