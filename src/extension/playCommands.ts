@@ -2,7 +2,8 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { addressOf, requireTrust } from './commandTargets.js';
 import type { Context } from './context.js';
-import { PlayCommand } from './contributions.js';
+import { PlayCommand, Scheme } from './contributions.js';
+import type { ReplayPlace } from './debug/replaySessions.js';
 import { evaluateWithModel } from './languageModels/evaluateWithModel.js';
 import { pickLanguageModel, withLentModel, type CliPlayer } from './languageModels/lentModel.js';
 import { answer } from './messages.js';
@@ -10,7 +11,7 @@ import { pickTrajectory, pickTurn } from './pickers.js';
 import { withCancellableProgress } from './progress.js';
 import type { RunTreeNode } from './runs/runTree.js';
 import type { KnownTaskNode } from './tasks/taskTree.js';
-import type { TrajectoryAddress } from './trajectory/trajectoryAddress.js';
+import { fromUriQuery, type TrajectoryAddress } from './trajectory/trajectoryAddress.js';
 import { turnsOf } from './trajectory/turns.js';
 import { t } from './translate.js';
 
@@ -104,12 +105,14 @@ async function showGroup(
 
 /** The trajectory, and the turn (1-based) that something else is to be done in place of. */
 async function placeOf(
-  { store }: Context,
+  { store, replaySessions }: Context,
   target: Target,
   detail: unknown,
   title: string,
 ): Promise<{ readonly address: TrajectoryAddress; readonly turn: number } | undefined> {
-  const recorded = target && 'kind' in target && target.kind === 'knownTask' ? undefined : target;
+  const recorded = recordedTarget(target);
+  const replayed = recorded === undefined ? replayedPlace(replaySessions.place) : undefined;
+  if (replayed) return replayed;
   const address = addressOf(recorded) ?? (await pickTrajectory(store));
   if (!address) return undefined;
   const named = typeof detail === 'number' ? detail : recorded && 'turn' in recorded ? recorded.turn.number : undefined;
@@ -117,4 +120,21 @@ async function placeOf(
   const reader = await store.reader(address.stateFolder, address.runId);
   const turn = await pickTurn(turnsOf(await reader.trajectory(address.trajectoryId)).length, title);
   return turn === undefined ? undefined : { address, turn };
+}
+
+/** The target, where it is a record; a debugger's toolbar hands over what stands for its session. */
+function recordedTarget(target: Target): RunTreeNode | vscode.Uri | undefined {
+  if (target === undefined || target instanceof vscode.Uri) return target;
+  return 'kind' in target && target.kind !== 'knownTask' ? target : undefined;
+}
+
+/** Behind the turn that a replay stands at, unless another trajectory is before the user. */
+function replayedPlace(
+  place: ReplayPlace | undefined,
+): { readonly address: TrajectoryAddress; readonly turn: number } | undefined {
+  const active = vscode.window.activeTextEditor?.document.uri;
+  if (!place || (active?.scheme === Scheme.Trajectory && active.toString() !== place.debuggee.uri)) return undefined;
+  const address = fromUriQuery(vscode.Uri.parse(place.debuggee.uri).query);
+  // Nothing can follow the last turn; it can be played otherwise.
+  return { address, turn: Math.min(place.turn + 1, place.debuggee.recorded.turns.length) };
 }

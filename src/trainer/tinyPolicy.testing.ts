@@ -11,7 +11,8 @@ const corpus = [
   '<tool_response>\nexpected 3, got 2 at src/add.js:1\n</tool_response>',
 ];
 
-const tinyConfig: LlamaConfig = {
+/** The shape of a policy that answers at once. */
+export const tinyConfig: LlamaConfig = {
   vocabularySize: 384,
   hiddenSize: 32,
   intermediateSize: 48,
