@@ -19,6 +19,7 @@ import { overlongOf, rewardPenalties, rolloutOf, scoresBefore, teaches, type Rol
 import type { Learner } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
 import type { Settings } from './run/settings.js';
+import { branchMetrics, fromPrompt, treePlaces } from './treePlaces.js';
 import { scoreInformationGains, turnViewOf } from './turnCredit.js';
 
 export interface LearnedStep {
@@ -61,9 +62,10 @@ export async function learnStep(
   refuseConstrained(everything.flat());
   const { advantage: estimator, dynamicSampling } = settings.algorithm;
   const turns = await turnViews(learner, everything.flat(), settings, oracleTurn);
-  const rollouts = everything.map((group, index) =>
-    group.map((trajectory) => rolloutOf(trajectory, settings, index >= groups.length, turns.get(trajectory))),
-  );
+  const rollouts = everything.map((group, index) => {
+    const [isReplayed, places] = [index >= groups.length, treePlaces(group)];
+    return group.map((one) => rolloutOf(one, settings, isReplayed, turns.get(one), places.get(one)));
+  });
   const hasCritic = isCriticEstimator(estimator);
   const silent = hasCritic ? [] : silentGroups(estimator, rollouts, settings.algorithm);
   const teaching = rollouts.filter((_, index) => !silent[index]);
@@ -85,9 +87,10 @@ export async function learnStep(
   return {
     metrics: {
       ...rolloutMetrics(
-        groups.flat(),
+        groups.flat().filter(fromPrompt),
         rewards.map((group) => groupAdvantages(group)),
       ),
+      ...branchMetrics(groups),
       ...overlongMetrics(groups.flat(), settings),
       entropy: meanOf(groups.flat().flatMap(sampledEntropies)),
       ...(updates && updateMetrics(lessons, scores, updates)),

@@ -29,10 +29,11 @@ export function rolloutOf(
   settings: Settings,
   isReplayed: boolean,
   turns: Outcome['turns'],
+  place: Outcome['place'],
 ): Rollout {
   const sequence = trainingSequence(trajectory);
   const reward = shapedReward(trajectory, settings);
-  return { trajectory, sequence, reward, actionMask: sequence.actionMask, penalties: null, isReplayed, turns };
+  return { trajectory, sequence, reward, actionMask: sequence.actionMask, penalties: null, isReplayed, turns, place };
 }
 
 /** What the rollout learns from: its reward and what its length takes from that; null where the machine failed. */

@@ -43,6 +43,14 @@ describe('the options of whetstone train', () => {
     expect(settings).toMatchObject({ clipLow: 0.1, clipHigh: 0.28, klCoefficient: 0.05 });
   });
 
+  it('let rollouts branch', async () => {
+    const { algorithm } = await settingsOf(...'--pivots 2 --continuations 3 --macro-turns 4'.split(' '));
+    expect(algorithm).toMatchObject({ pivots: 2, continuations: 3, macroTurns: 4 });
+    await expect(settingsOf('--pivots', '1', '--advantage', 'igpo')).rejects.toThrow(
+      /with `pivots` the advantage must be/,
+    );
+  });
+
   it('leave what they do not name to the file and the defaults', async () => {
     expect(await settingsOf()).toEqual(settingsSchema.parse({}));
     writeFileSync(path.join(root, settingsFileName), '{"algorithm": {"advantage": "rloo", "loss": "gspo"}}');

@@ -5,6 +5,7 @@ import { criticEstimatorNames, type CriticEstimator } from './criticEstimators.j
 import { igpoAdvantages } from './igpo.js';
 import { reinforcePlusPlusAdvantages } from './reinforcePlusPlus.js';
 import { rlooAdvantages } from './rloo.js';
+import { overParts, treeAdvantages, type TreePlace } from './treeAdvantages.js';
 import { turnDiscounted } from './turnDiscounted.js';
 import { overTokens } from './turnReturns.js';
 import type { TurnView } from './turnView.js';
@@ -21,6 +22,10 @@ type TurnEstimator = (typeof turnEstimatorNames)[number];
 /** Whether the estimator holds a rollout against what a critic expects of it (criticEstimators.ts). */
 export const isCriticEstimator = (estimator: AdvantageEstimator): estimator is CriticEstimator =>
   (criticEstimatorNames as readonly string[]).includes(estimator);
+
+/** Whether the estimator holds the rollouts of a group against each other as wholes, so that it can do so where they part. */
+export const isGroupEstimator = (estimator: AdvantageEstimator): estimator is keyof typeof ofGroup =>
+  estimator in ofGroup;
 
 /** Whether the estimator compares turns. */
 export const isTurnEstimator = (estimator: AdvantageEstimator): estimator is TurnEstimator =>
@@ -42,6 +47,8 @@ export interface Outcome {
   readonly penalties: Float64Array | null;
   /** Needed by those estimators that tell turns apart. */
   readonly turns?: TurnView;
+  /** Set in a group whose rollouts leave one another. */
+  readonly place?: TreePlace;
 }
 
 /** Of the whole trajectory, or of each token: [time]. */
@@ -91,7 +98,18 @@ export function estimateAdvantages(
     );
     return whitened(groups, (outcome) => centred.get(outcome) ?? null, false);
   }
-  return groups.map((group) => [...relative(ofGroup[estimator], group).advantages]);
+  return groups.map((group) =>
+    group.some(({ place }) => place !== undefined)
+      ? treeOf(ofGroup[estimator], group)
+      : [...relative(ofGroup[estimator], group).advantages],
+  );
+}
+
+/** One advantage a token: [group][time]. */
+function treeOf(advantagesOf: typeof groupAdvantages, group: readonly Outcome[]): Float64Array[] {
+  const members = group.map(({ reward, place }) => ({ reward, parent: place!.parent, shared: place!.shared }));
+  const parts = treeAdvantages(members, (values) => advantagesOf(values).advantages);
+  return group.map(({ place, actionMask }, index) => overParts(parts[index], place!.nodeOfToken, actionMask));
 }
 
 /** One advantage a token: [group][time]. */

@@ -10,7 +10,7 @@ import type { Settings } from '../run/settings.js';
 import { estimateMemory, parameterCount, trainedCount, type MemoryEstimate } from './memoryEstimate.js';
 import type { EpisodeLength } from './operations.js';
 import { recordedEpisodes, type RecordedEpisodes } from './recordedEpisodes.js';
-import { estimateTime, type DeviceSpeed, type TimeEstimate } from './timeEstimate.js';
+import { episodesOfStep, estimateTime, type DeviceSpeed, type TimeEstimate } from './timeEstimate.js';
 
 /** A device that was measured. */
 export interface MeasuredDevice extends DeviceSpeed {
@@ -96,7 +96,7 @@ function likeRecorded(
   if (device === undefined) return { ...length, run, besideSeconds: null };
   const alone = { heldoutEpisodes: null, besideSeconds: 0 };
   const computing = estimateTime(config, settings, device, length, alone).rollouts;
-  const beside = seconds - computing / (settings.tasksPerStep * settings.groupSize);
+  const beside = seconds - computing / episodesOfStep(settings);
   return { ...length, run, besideSeconds: Math.max(0, beside) };
 }
 

@@ -40,6 +40,13 @@ type TimeSettings = Pick<
   | 'deterministic'
 >;
 
+/** Episodes that a step plays, branches and all; those of a branch are not longer than others. */
+export const episodesOfStep = ({
+  tasksPerStep,
+  groupSize,
+  algorithm: { pivots, continuations },
+}: Pick<Settings, 'tasksPerStep' | 'groupSize' | 'algorithm'>) => tasksPerStep * (groupSize + pivots * continuations);
+
 /**
  * Share of the products' measured speed that learning reaches, what its batches of several tens of tokens leave of it when
  * decoding: measured with the benchmarks of the learner (0.68 to 1.0) and of rollouts (0.2 to 0.5) on models of 4 and 30 million
@@ -74,7 +81,7 @@ export function estimateTime(
     const decoding = (decodedTokens * 4 * parameterCount(config)) / (decodedGigabytes * 1e9);
     return computing + decoding + episodes * besideSeconds;
   };
-  const episodes = settings.tasksPerStep * settings.groupSize;
+  const episodes = episodesOfStep(settings);
   const updates = settings.iterations * learningOperations(config, length, settings.lora.rank > 0);
   const learning = (episodes * (updates + scoringPasses(settings) * forward)) / (learningShare * gflops * 1e9);
   const rollouts = playing(episodes);

@@ -5,7 +5,7 @@ import type { Settings } from '../run/settings.js';
 import { attemptToRemember, lessonsFor, type LessonEvent } from './lessons.js';
 import { writeLesson } from './writeLesson.js';
 
-/** The plans of a step with what their prompts tell of earlier attempts; a group is told the same. */
+/** The plans of a step with what their prompts tell of earlier attempts; a group is told the same, a branch what its parent was. */
 export function withMemory(
   plans: readonly EpisodePlan[],
   events: readonly RunEvent[],
@@ -14,7 +14,7 @@ export function withMemory(
 ): EpisodePlan[] {
   return plans.map((plan) => {
     const lessons = lessonsFor(events, plan.task.instance_id, step, memory.lessons);
-    return lessons.length === 0 ? plan : { ...plan, lessons };
+    return lessons.length === 0 || plan.prefix !== undefined ? plan : { ...plan, lessons };
   });
 }
 

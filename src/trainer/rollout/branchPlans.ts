@@ -13,6 +13,8 @@ export interface BranchNumbers {
   readonly takenIds: ReadonlySet<string>;
   /** The first number in the group that is free. */
   readonly firstSample: number;
+  /** Stands before the number in the ids of branches that are planned and not asked for: nobody else takes those. */
+  readonly label?: string;
 }
 
 /**
@@ -28,10 +30,10 @@ export function branchPlans(
   turn: number,
   count: number,
   policy: string,
-  { seed, takenIds, firstSample }: BranchNumbers,
+  { seed, takenIds, firstSample, label = '' }: BranchNumbers,
 ): EpisodePlan[] {
   const prefix = prefixOf(parent, turn, policy);
-  const idOf = (number: number) => `${parent.id}/turn-${turn}/${number}`;
+  const idOf = (number: number) => `${parent.id}/turn-${turn}/${label}${number}`;
   let first = 0;
   while (takenIds.has(idOf(first))) first++;
   return Array.from({ length: count }, (_, index) => {

@@ -7,6 +7,7 @@ const numbered = (word: string, step: number) => `${word}-${String(step).padStar
 /**
  * The rollouts of one group of a training step.
  * @param groupsBefore groups of the same task that the step has played already
+ * @param width numbers that each of them takes, for its branches too
  */
 export function groupPlans(
   task: Task,
@@ -14,8 +15,9 @@ export function groupPlans(
   groupSize: number,
   runSeed: number,
   groupsBefore = 0,
+  width = groupSize,
 ): EpisodePlan[] {
-  const first = groupsBefore * groupSize;
+  const first = groupsBefore * width;
   return plans('rollout', numbered('step', step), [task], step, first + groupSize, runSeed).slice(first);
 }
 

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { advantageEstimatorNames, isCriticEstimator, isTurnEstimator } from '../algorithm/advantageEstimators.js';
+import {
+  advantageEstimatorNames,
+  isCriticEstimator,
+  isGroupEstimator,
+  isTurnEstimator,
+} from '../algorithm/advantageEstimators.js';
 import { policyLossNames } from '../algorithm/policyLosses.js';
 
 /** How rewards become gradients: what a step of learning computes, beside the clipping and the KL weight. */
@@ -41,6 +46,15 @@ export const algorithmSchema = z
       .describe(
         'Dynamic sampling: how many times in one step the groups of equal rewards are replaced by newly played ones; 0 leaves it out.',
       ),
+    pivots: z
+      .int()
+      .nonnegative()
+      .default(0)
+      .describe(
+        'Tree rollouts: turns of each group, those that the policy was least sure of, in place of which it plays on again; 0 leaves them out.',
+      ),
+    continuations: z.int().positive().default(4).describe('Rollouts that are played on from each of the pivots.'),
+    macroTurns: z.int().positive().default(1).describe('Turns of a macro-step: rollouts part only behind whole ones.'),
     overlongBuffer: z
       .int()
       .nonnegative()
@@ -94,6 +108,12 @@ export const algorithmSchema = z
   })
   .refine(({ advantage, importanceCorrection }) => importanceCorrection !== 'v-trace' || isCriticEstimator(advantage), {
     message: 'the importance correction `v-trace` needs a critic: the advantage `gae` or `turn-gae`',
+  })
+  .refine(({ pivots, advantage }) => pivots === 0 || isGroupEstimator(advantage), {
+    message: 'with `pivots` the advantage must be `grpo`, `dr-grpo` or `rloo`',
+  })
+  .refine(({ pivots, klPlace }) => pivots === 0 || klPlace === 'loss', {
+    message: 'with `pivots` the KL term cannot be in the reward',
   })
   .refine(({ advantage, klPlace }) => klPlace === 'loss' || !isTurnEstimator(advantage), {
     message: 'with a KL term in the reward the advantage cannot be turn by turn',

@@ -27,6 +27,8 @@ describe('settings', () => {
     [{ groupSize: 1 }, /setting `groupSize`/],
     [{ algorithm: { advantage: 'gigpo', klPlace: 'reward' } }, /setting `algorithm`: with a KL term in the reward/],
     [{ algorithm: { importanceCorrection: 'v-trace' } }, /setting `algorithm`: .* `v-trace` needs a critic/],
+    [{ algorithm: { pivots: 1, advantage: 'gae' } }, /setting `algorithm`: with `pivots` the advantage must be `grpo`/],
+    [{ algorithm: { pivots: 1, klPlace: 'reward' } }, /setting `algorithm`: with `pivots` the KL term/],
     [{ stages: [{ method: 'dpo', steps: 2, keep: 3 }] }, /setting `stages\.0\.keep`: there is no such setting/],
     [{ steps: 3, stages: [{ method: 'dpo', steps: 2 }] }, /setting `steps`: it says 3, but the stages have 2/],
     [{ reward: { grace: 1 } }, /setting `reward\.grace`: there is no such setting/],

@@ -19,6 +19,7 @@ import type { StageSettings } from '../run/routeSettings.js';
 import type { ReplayedGroup, RunConfig } from '../run/runRecord.js';
 import type { Settings } from '../run/settings.js';
 import { gradedBy, relabelFailures } from './hindsightReplay.js';
+import { fromPrompt } from '../treePlaces.js';
 import { arenaOf, type TrainingParts } from './trainingParts.js';
 import type { TrainingRecord } from './trainingRecord.js';
 
@@ -130,8 +131,7 @@ export class TrainingStep {
     }
     const arena = arenaOf(this.parts, { ...settings, maxTurns });
     const options = samplingOptions({ ...settings, temperature }, 'rollout');
-    const isDynamic = stage.method === 'policy-gradient';
-    return playStep(plan, this.trainTasks, settings, isDynamic, {
+    return playStep(plan, this.trainTasks, settings, stage.method === 'policy-gradient', {
       onRound,
       play: async (plans) =>
         playGroups(
@@ -230,11 +230,13 @@ const isPlayed = (stage: StageSettings) => !('recorded' in stage && stage.record
 
 /** What the record of a step says of a group, beside its advantages. */
 function outcomeOf({ taskId, trajectories }: PlayedGroup, settings: Settings) {
+  // A branch tells how hard the rest of the task is, and not the task.
+  const whole = trajectories.filter(fromPrompt);
   return {
     taskId,
     trajectoryIds: trajectories.map(({ id }) => id),
     rewards: trajectories.map((trajectory) => shapedReward(trajectory, settings)),
-    played: trajectories.filter(({ grade }) => grade !== null).length,
-    resolved: trajectories.filter(({ grade }) => grade?.resolved).length,
+    played: whole.filter(({ grade }) => grade !== null).length,
+    resolved: whole.filter(({ grade }) => grade?.resolved).length,
   };
 }
