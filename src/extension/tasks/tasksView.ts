@@ -34,7 +34,12 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
     memory: vscode.Memento,
   ) {
     this.order = new ChosenOrder(memory, 'order of tasks', taskOrders);
-    this.lifetime.add(store.onDidChange(() => this.changed.fire()));
+    this.lifetime.add(
+      store.onDidChange(() => {
+        this.changed.fire();
+        void this.tellWhetherThereAre().catch(() => undefined);
+      }),
+    );
   }
 
   /** Mounts the view; its line of text says what it does not show. */
@@ -60,7 +65,6 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
       ContextKey.HasExcludedTasks,
       all.some(({ exclusion }) => exclusion),
     );
-    setContextKey(ContextKey.HasTasks, all.length > 0);
     if (this.view) {
       const words = choiceInWords(taskFacets, this.choice);
       this.view.description = this.order.words;
@@ -80,6 +84,7 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
   refresh(): void {
     this.read.clear();
     this.changed.fire();
+    void this.tellWhetherThereAre().catch(() => undefined);
   }
 
   async chooseFilter(): Promise<void> {
@@ -105,6 +110,16 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
 
   dispose(): void {
     this.lifetime.dispose();
+  }
+
+  /** Without reading them: commands go by it, whether or not the view is in sight. */
+  private async tellWhetherThereAre(): Promise<void> {
+    const repositories = await this.store.repositories();
+    const stamps = await Promise.all(repositories.map(({ stateFolder }) => stampOf(stateFolder, 'funnel.json')));
+    setContextKey(
+      ContextKey.HasTasks,
+      stamps.some((stamp) => stamp !== ''),
+    );
   }
 
   private async tasksOf(repository: Repository): Promise<readonly KnownTask[]> {
