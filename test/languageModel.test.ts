@@ -218,6 +218,12 @@ describe('a language model of the editor’s plays an episode', () => {
     expect(fake.requests).toHaveLength(0);
   });
 
+  test('also where it cannot count tokens', async () => {
+    const fake = fakeModel([[submit]], 10);
+    const model = { ...fake.model, countTokens: () => Promise.reject(new Error('not here')) };
+    expect(await play({ model })).toMatchObject({ stopReason: 'submitted' });
+  });
+
   test('and is let go of when the episode is cancelled', async () => {
     const fake = fakeModel(['hang']);
     const abort = new AbortController();

@@ -52,6 +52,9 @@ export function otherPlayer(policy: string, model: string | undefined): MessageP
   return serverPlayer({ url, model, requestSeconds: 300, ...(apiKey === undefined ? {} : { apiKey }) });
 }
 
+/** Who plays, in words: a server by its model, since its address says little and may be gone tomorrow. */
+export const nameOfPlayer = ({ policy, policyModel }: PlayerOptions, model: string) => policyModel ?? policy ?? model;
+
 /** A model as --model names it, or the checkpoint of a run. */
 export async function earlierModel(stateFolder: string, text: string): Promise<string> {
   const isModel = text === 'embedded' || text.endsWith('.gguf') || parseHubModel(text) !== null;

@@ -2,6 +2,8 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bubblewrapProblem } from '../../src/env/sandbox/bubblewrap.js';
+import { openModelEndpoint } from '../../src/extension/languageModels/modelEndpoint.js';
+import { openRun } from '../../src/trainer/run/runReader.js';
 import { acquireTrainLock } from '../../src/trainer/run/trainLock.js';
 import { mending, RecordedRun } from '../vscode/fixtures/recordedRun.js';
 import { makeWorkspace } from '../vscode/fixtures/workspace.js';
@@ -49,6 +51,26 @@ describe.skipIf(!isSandboxed)('branches of a recorded trajectory', () => {
     const prompt = (all: { node: number }[]) => all.filter(({ node }) => node < 2);
     expect(prompt(tokens[1]!)).toEqual(prompt(tokens[0]!));
     expect(readdirSync(stateOf('worktrees'))).toEqual([]);
+  });
+
+  it('are played by a model that another process lends, and say which', async () => {
+    const endpoint = await openModelEndpoint({
+      id: 'vendor/a model',
+      maxInputTokens: 0,
+      countTokens: () => Promise.resolve(1),
+      async *ask() {
+        yield await Promise.resolve({ kind: 'call', id: 'call-0', name: 'submit', input: {} });
+      },
+    });
+    const lent = ['--policy', `openai:${endpoint.url}`, '--policy-model', 'vendor/a model'];
+    const { stdout } = await runCli(
+      ['branch', '--repo', repo, '--turn', '0', '--count', '1', ...lent, '--json', '--', 'run-1', parent],
+      { timeoutMs: 50_000, env: { OPENAI_API_KEY: endpoint.token } },
+    );
+    await endpoint.close();
+    expect(JSON.parse(stdout)).toMatchObject({ policy: 'vendor/a model', branches: [{ infrastructureError: null }] });
+    const branch = await openRun(stateOf(''), 'run-1').trajectory(`${parent}/turn-0/0`);
+    expect(branch.origin).toMatchObject({ trajectoryId: parent, turn: 0, policy: 'vendor/a model' });
   });
 
   it('are refused in one line where nothing can follow, or the repository trains', async () => {

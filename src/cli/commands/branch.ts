@@ -27,7 +27,14 @@ import {
   type RepoOptions,
 } from '../options.js';
 import { print, printable, printJson, ProgressLine, table } from '../output.js';
-import { addPlayerOptions, checkpointIfAny, modelOfOptions, otherPlayer, type PlayerOptions } from '../players.js';
+import {
+  addPlayerOptions,
+  checkpointIfAny,
+  modelOfOptions,
+  nameOfPlayer,
+  otherPlayer,
+  type PlayerOptions,
+} from '../players.js';
 
 interface BranchOptions extends RepoOptions, PlayerOptions {
   readonly turn: number;
@@ -86,7 +93,7 @@ async function branch(runId: string, trajectoryId: string, options: BranchOption
         task,
         turn: options.turn,
         count: options.count,
-        policy: options.policy ?? model,
+        policy: nameOfPlayer(options, model),
       };
       let done = 0;
       const play = (player: Player | MessagePlayer, callExample?: string) =>

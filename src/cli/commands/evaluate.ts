@@ -34,7 +34,14 @@ import {
 } from '../options.js';
 import { openWorkers } from '../../trainer/workers/openWorkers.js';
 import { sandboxOf, workerArena } from '../../trainer/workers/workerArena.js';
-import { addPlayerOptions, earlierModel, modelOfOptions, otherPlayer, type PlayerOptions } from '../players.js';
+import {
+  addPlayerOptions,
+  earlierModel,
+  modelOfOptions,
+  nameOfPlayer,
+  otherPlayer,
+  type PlayerOptions,
+} from '../players.js';
 import { addPlayingOptions, playingSettings, type PlayingOptions } from '../playingOptions.js';
 import { percent, print, printable, printJson, ProgressLine, table } from '../output.js';
 
@@ -172,12 +179,21 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
               tasks,
               split,
               ofModel,
-              { search, width, depth, scorer, policy: options.policy ?? ofModel.model },
+              { search, width, depth, scorer, policy: nameOfPlayer(options, ofModel.model) },
               place,
               schedule,
             )
           : options.record
-            ? evaluateRecorded(player, arena, tasks, split, ofModel, nameOf(options, ofModel), place, schedule)
+            ? evaluateRecorded(
+                player,
+                arena,
+                tasks,
+                split,
+                ofModel,
+                nameOfPlayer(options, ofModel.model),
+                place,
+                schedule,
+              )
             : evaluate(player, arena, tasks, split, ofModel, schedule);
     return played.finally(() => progress.clear());
   };
@@ -211,9 +227,6 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
     await environment.dispose();
   }
 }
-
-/** Who plays, in words. */
-const nameOf = ({ policy, policyModel }: PlayerOptions, { model }: Settings) => policyModel ?? policy ?? model;
 
 /** The task that is asked for, whatever its split, or all, of which the split is played. Throws bad-input where there is none. */
 function chosenTasks(

@@ -18,7 +18,12 @@ export function editorModel(api: LanguageModelApi, model: vscode.LanguageModelCh
   return {
     id: model.id,
     maxInputTokens: model.maxInputTokens,
-    countTokens: (text) => model.countTokens(text),
+    // A model that cannot count them may still answer.
+    countTokens: (text) =>
+      model.countTokens(text).then(
+        (count) => count,
+        () => 0,
+      ),
     ask: (request, signal) => ask(api, model, request, signal),
   };
 }
