@@ -18,6 +18,7 @@ import { learnedTokens, lossOptions, update, updateMetrics } from './learnUpdate
 import { overlongOf, rewardPenalties, rolloutOf, scoresBefore, teaches, type Rollout } from './lessons.js';
 import type { Learner } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
+import { ownNodes } from './rollout/nodes.js';
 import type { Settings } from './run/settings.js';
 import { branchMetrics, fromPrompt, treePlaces } from './treePlaces.js';
 import { scoreInformationGains, turnViewOf } from './turnCredit.js';
@@ -161,8 +162,8 @@ const overlongMetrics = (trajectories: readonly Trajectory[], settings: Settings
     ? {}
     : { 'rewards/overlong/mean': meanOf(trajectories.map((trajectory) => overlongOf(trajectory, settings))) };
 
-const sampledEntropies = ({ nodes }: Trajectory) =>
-  nodes.flatMap(({ entropies }) => [...entropies].filter((entropy) => !Number.isNaN(entropy)));
+const sampledEntropies = (trajectory: Trajectory) =>
+  ownNodes(trajectory).flatMap(({ entropies }) => [...entropies].filter((entropy) => !Number.isNaN(entropy)));
 
 function overAll({ sequence }: Rollout, advantage: Advantage): number {
   if (typeof advantage === 'number') return advantage;

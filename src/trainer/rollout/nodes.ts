@@ -98,6 +98,9 @@ function commonPrefix(a: Int32Array, b: Int32Array): number {
   return differs < 0 ? a.length : differs;
 }
 
+/** The nodes that a trajectory does not share with the one that it leaves. */
+export const ownNodes = ({ nodes, origin }: Pick<Trajectory, 'nodes' | 'origin'>) => nodes.slice(origin?.nodes ?? 0);
+
 /** The masks of what is learned from: of a branch only its own nodes, since the shared ones are the other trajectory's. */
 export function learnedMasks({ nodes, origin }: Pick<Trajectory, 'nodes' | 'origin'>): Uint8Array[] {
   const shared = origin?.nodes ?? 0;

@@ -13,6 +13,7 @@ import { lessonsOfStep, withMemory } from '../memory/runMemory.js';
 import { playStep, type PlayedGroup } from '../playStep.js';
 import { preferenceStep } from '../preferenceStep.js';
 import { samplingOptions } from '../rollout/environmentArena.js';
+import { ownNodes } from '../rollout/nodes.js';
 import { playGroups } from '../rollout/playGroups.js';
 import { learningRateShare } from '../run/learnerSettings.js';
 import type { StageSettings } from '../run/routeSettings.js';
@@ -75,7 +76,8 @@ export class TrainingStep {
       metrics: {
         ...metrics,
         ...hindsight?.metrics,
-        num_tokens: tokensBefore + trajectories.reduce((sum, { statistics }) => sum + statistics.totalTokens, 0),
+        num_tokens:
+          tokensBefore + trajectories.flatMap(ownNodes).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
         'timing/rollout': (played - started) / 1000,
         'timing/learn': (performance.now() - played) / 1000,
         step_time: (performance.now() - started) / 1000,
