@@ -57,7 +57,7 @@ export const styleOf = (rank: number) => ({
 export class Chart {
   readonly figure: HTMLElement;
   private readonly frame: HTMLElement;
-  private readonly reading = element('span', { class: 'reading', attributes: { 'aria-live': 'polite' } });
+  private readonly reading = element('span', { class: 'reading', attributes: { 'aria-live': 'off' } });
   private plot?: uPlot;
   private picture?: Picture;
   private shape = '';
@@ -77,6 +77,9 @@ export class Chart {
     );
     this.frame.addEventListener('keydown', (event) => this.onKey(event));
     this.frame.addEventListener('click', () => this.chooseHere());
+    // All charts change with every step of a training: only the one that is walked along is read out.
+    this.frame.addEventListener('focus', () => this.reading.setAttribute('aria-live', 'polite'));
+    this.frame.addEventListener('blur', () => this.reading.setAttribute('aria-live', 'off'));
     new ResizeObserver(() => this.plot?.setSize({ width: this.width, height })).observe(this.frame);
   }
 

@@ -203,7 +203,9 @@ function showFindings(): void {
     marks.map(({ x, mode, severity, message }) => {
       const icon = severity === 'critical' ? '✖' : '⚠';
       const where = series.length > 1 ? `${label}, ${t('step {0}', x)}` : t('step {0}', x);
-      return element('li', { class: severity }, `${icon} ${where}: ${mode} (${severity}). ${message}`);
+      const word = severity === 'critical' ? t('critical') : t('warning');
+      const sign = element('span', { class: severity }, icon);
+      return element('li', {}, sign, ` ${where}: ${mode} (${word}). ${message}`);
     }),
   );
   findings.hidden = lines.length === 0;

@@ -154,7 +154,8 @@ const words: Readonly<Record<keyof typeof signs, () => string>> = {
   skipped: () => t('skipped'),
   missing: () => t('missing'),
 };
-const status = (word: keyof typeof signs) => element('span', { class: word }, `${signs[word]} ${words[word]()}`);
+const status = (word: keyof typeof signs) =>
+  element('span', {}, element('span', { class: word }, signs[word]), ` ${words[word]()}`);
 
 function fileTable(files: readonly FileRow[]): HTMLElement {
   if (files.length === 0) return element('p', { class: 'quiet' }, t('Neither side changes a file.'));

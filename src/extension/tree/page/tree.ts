@@ -4,6 +4,7 @@ import { connect, element, root } from '../../pages/dom.js';
 import { visibleText } from '../../trajectory/visibleText.js';
 import { t } from '../../translate.js';
 import type { GroupNode } from '../groupTree.js';
+import { tintOpacity } from '../tint.js';
 import type { FromTree, ToTree } from '../treeMessages.js';
 
 const box = { width: 184, height: 38, columnGap: 34, rowGap: 10 };
@@ -127,7 +128,7 @@ function shapeOf(node: GroupNode, at: number, strongest: number): SVGGElement {
   const strength = Math.abs(advantage ?? 0) / strongest;
   const direction = advantage === null || advantage === 0 ? 'none' : advantage > 0 ? 'up' : 'down';
   const tint = svg('rect', { class: `tint ${direction}`, width: box.width, height: box.height, rx: 4 });
-  tint.style.fillOpacity = String(0.15 + 0.65 * strength);
+  tint.style.fillOpacity = String(tintOpacity(strength));
   const count = passages.length > 1 ? ` ×${passages.length}` : '';
   const shape = svg(
     'g',
