@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { anyPath } from '../paths.testing.js';
 import { fromFileUriQuery, toFileUriParts } from './replayFileAddress.js';
 
 describe('the address of a file of a replay', () => {
   it('comes back whole, whatever characters its name holds', () => {
     const place = fc.oneof(fc.nat(), fc.constant('oracle' as const));
-    const text = fc.string({ unit: 'grapheme' });
+    const text = anyPath;
     fc.assert(
       fc.property(text, place, text, (sessionId, at, file) => {
         const { path, query } = toFileUriParts({ sessionId, place: at, path: file });

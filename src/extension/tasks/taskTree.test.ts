@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import type { Task } from '../../trajectory/task.js';
 import { fits, choiceOf } from '../facets.js';
-import { fromSideQuery, toSideUri, type SideAddress } from './sideAddress.js';
 import { childrenOfTask, difficultyOf, recordsOf, sizeOfPatch, taskFacets, taskNodes } from './taskTree.js';
 
 const task: Task = {
@@ -99,24 +98,5 @@ describe('the size of a patch', () => {
   it('counts lines of hunks, those that look like headers too, and files', () => {
     expect(sizeOfPatch(task.patch)).toEqual({ added: 1, removed: 1, files: 1 });
     expect(sizeOfPatch('')).toEqual({ added: 0, removed: 0, files: 0 });
-  });
-});
-
-describe('the address of a side of a patch', () => {
-  it.each(['src/räng e.js', 'a#b?c%20.ts', "it's.js", 'C:\\odd\\name.txt'])('survives its URI: %s', (file) => {
-    const address: SideAddress = {
-      root: '\\\\server\\share\\répö #1 50%',
-      taskId: 'a/b',
-      runId: '',
-      trajectoryId: '',
-      what: 'oracle',
-      side: 'before',
-      file,
-    };
-    expect(fromSideQuery(toSideUri(address).query)).toEqual(address);
-  });
-
-  it('is refused where it is none', () => {
-    expect(() => fromSideQuery('nonsense')).toThrow('names no task');
   });
 });

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { anyPath } from '../paths.testing.js';
 import { WhetstoneError } from '../../trajectory/errors.js';
 import { fromUriQuery, toUriParts } from './trajectoryAddress.js';
 
 describe('the address of a trajectory', () => {
   it('comes back whole, whatever characters its paths hold', () => {
-    const text = fc.string({ unit: 'grapheme' });
+    const text = anyPath;
     fc.assert(
       fc.property(text, text, text, (stateFolder, runId, trajectoryId) => {
         const { path, query } = toUriParts({ stateFolder, runId, trajectoryId });

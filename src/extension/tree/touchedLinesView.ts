@@ -7,6 +7,7 @@ import { Lifetime } from '../lifetime.js';
 import type { RunStore } from '../runs/runStore.js';
 import { t } from '../translate.js';
 import type { TaskDocuments } from '../tasks/taskDocuments.js';
+import { fileInside } from './fileInside.js';
 import { readGroup, type GroupAddress } from './groups.js';
 import type { Toucher } from './touchedLines.js';
 
@@ -55,14 +56,16 @@ export class TouchedLines implements vscode.Disposable {
         patch: trajectory.patch,
       })),
     );
-    if (touched.size === 0) throw badInput(t('No rollout of this group changed a file.'), '');
     const root = path.dirname(group.stateFolder);
     const address = { root, taskId: group.taskId, runId: group.runId };
     const files = new Map<string, TouchedFile>();
     for (const [file, lines] of touched) {
+      const place = fileInside(root, file);
+      if (place === undefined) continue;
       const start = (await this.documents.startFile(address, file)).split(/\r?\n/);
-      files.set(vscode.Uri.file(path.join(root, file)).toString(), { start, lines });
+      files.set(vscode.Uri.file(place).toString(), { start, lines });
     }
+    if (files.size === 0) throw badInput(t('No rollout of this group changed a file.'), '');
     this.files = files;
     setContextKey(ContextKey.TouchedLines, true);
     const [first] = files.keys();

@@ -9,6 +9,7 @@ import type { RunStore } from '../runs/runStore.js';
 import { t } from '../translate.js';
 import { kindWord } from '../trajectory/kindWord.js';
 import { trajectoryUri, type TrajectoryDocuments } from '../trajectory/trajectoryDocuments.js';
+import { fileInside } from './fileInside.js';
 import { groupOfKey, keyOfGroup, readGroup, type GroupAddress } from './groups.js';
 import { groupTree } from './groupTree.js';
 import type { TouchedLines } from './touchedLinesView.js';
@@ -78,9 +79,8 @@ export class TreePictures implements vscode.Disposable {
 
 /** Opens a file that a policy named; one outside of the repository is refused. */
 async function openFile(root: string, file: string): Promise<void> {
-  const target = path.resolve(root, file);
-  const relative = path.relative(root, target);
-  if (relative.startsWith('..') || path.isAbsolute(relative)) {
+  const target = fileInside(root, file);
+  if (target === undefined) {
     throw badInput(t('{0} lies outside of the repository.', JSON.stringify(file)), '');
   }
   await vscode.window.showTextDocument(vscode.Uri.file(target), { viewColumn: vscode.ViewColumn.Beside });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { fromFileUriQuery, toFileUriParts } from '../../../src/extension/debug/replayFileAddress.js';
+import { fromSideQuery, toSideUri } from '../../../src/extension/tasks/sideAddress.js';
 import { fromUriQuery } from '../../../src/extension/trajectory/trajectoryAddress.js';
 import { trajectoryUri } from '../../../src/extension/trajectory/trajectoryDocuments.js';
 
@@ -22,6 +23,16 @@ describe('URIs of documents', () => {
       const parts = toFileUriParts({ sessionId: 'session', place: 2, path });
       const uri = vscode.Uri.parse(vscode.Uri.from({ scheme: 'whetstone-replay-file', ...parts }).toString(), true);
       assert.equal(fromFileUriQuery(uri.query)?.path, path);
+      const side = {
+        root: roots[1],
+        taskId: 'a/b',
+        runId: '',
+        trajectoryId: '',
+        what: 'oracle',
+        side: 'after',
+      } as const;
+      const sideUri = vscode.Uri.from({ scheme: 'whetstone-task', ...toSideUri({ ...side, file: path }) });
+      assert.deepEqual(fromSideQuery(vscode.Uri.parse(sideUri.toString(), true).query), { ...side, file: path });
     }
   });
 });
