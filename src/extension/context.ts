@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { Comparisons } from './comparison/comparisons.js';
 import { ContextKey } from './contributions.js';
 import { setContextKey } from './contextKeys.js';
 import { Dashboard } from './dashboard/dashboard.js';
@@ -44,6 +45,7 @@ export interface Context {
   readonly tokenStatus: TokenStatus;
   readonly diagnostics: TrajectoryDiagnostics;
   readonly replays: ReplayDocuments;
+  readonly comparisons: Comparisons;
   readonly replaySessions: ReplaySessions;
   readonly replayFiles: ReplayFiles;
   /** The bundled command line. */
@@ -87,6 +89,7 @@ export function createContext(extensionPath: string, lifetime: Lifetime, memory:
     tokenStatus: lifetime.add(new TokenStatus(trajectories)),
     diagnostics: lifetime.add(new TrajectoryDiagnostics(trajectories)),
     replays: lifetime.add(new ReplayDocuments()),
+    comparisons: lifetime.add(new Comparisons()),
     replaySessions,
     replayFiles: lifetime.add(new ReplayFiles(replaySessions)),
     cli,

@@ -3,6 +3,7 @@
 /** Commands of the views beside those of training and replay. */
 export const ViewCommand = {
   ExamineRun: 'whetstone.examineRun',
+  CompareCheckpoints: 'whetstone.compareCheckpoints',
   OpenEvidence: 'whetstone.openEvidence',
   OpenRemedySetting: 'whetstone.openRemedySetting',
   FilterRuns: 'whetstone.filterRuns',
@@ -122,6 +123,7 @@ export const Scheme = {
   ReplayFile: 'whetstone-replay-file',
   Task: 'whetstone-task',
   Episode: 'whetstone-episode',
+  Comparison: 'whetstone-comparison',
 } as const;
 
 /** Kinds of webview panels. */

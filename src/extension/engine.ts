@@ -10,6 +10,7 @@ export { changesOfPatch, changesOfTask, startFile } from '../env/tasks/taskChang
 export { readTasks } from '../env/tasks/taskStore.js';
 export { measuredDevicesSchema } from '../trainer/estimate/measuredDevices.js';
 export { trainingOutlook } from '../trainer/estimate/outlook.js';
+export { listCheckpoints } from '../trainer/run/checkpoints.js';
 export { connectToRun, startTraining } from '../trainer/background/client.js';
 export { cleanUpAfterKilled } from '../trainer/background/processRecord.js';
 export { openRun } from '../trainer/run/runReader.js';
@@ -20,6 +21,7 @@ export { trainLockHolder } from '../trainer/run/trainLockHolder.js';
 export { runCli } from './cliProcess.js';
 export { evaluatedSchema } from './languageModels/evaluated.js';
 export { openModelEndpoint } from './languageModels/modelEndpoint.js';
+export { comparedSchema } from './comparison/compared.js';
 export { examinationSchema } from './doctor/examination.js';
 export { importedRunSchema } from './importedRun.js';
 export { runReplay } from './replay/replayProcess.js';

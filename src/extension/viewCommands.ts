@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { badInput } from '../trajectory/errors.js';
+import { compareCheckpoints } from './comparison/compareCheckpoints.js';
 import { addressOf, requireTrust } from './commandTargets.js';
 import type { Context } from './context.js';
 import { settingsSection, type ViewCommand } from './contributions.js';
@@ -20,6 +21,7 @@ type Target = RunTreeNode | DoctorNode | TaskTreeNode | vscode.Uri | undefined;
 /** Every command of the views beside those of training and replay. */
 export const viewCommands: Readonly<Record<ViewCommand, (context: Context, target: Target) => unknown>> = {
   'whetstone.examineRun': examineRun,
+  'whetstone.compareCheckpoints': (context, target) => compareCheckpoints(context, runOfTarget(target)),
   'whetstone.openEvidence': openEvidence,
   'whetstone.openRemedySetting': openRemedySetting,
   'whetstone.showDashboard': ({ dashboard }, target) => dashboard.show(runOfTarget(target)),
