@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { t, useTranslations } from './translate.js';
 
 const languages = ['zh-cn'];
@@ -39,6 +39,14 @@ describe('translations', () => {
     expect(t('{0} of {1}', 1, '{0}')).toBe('1 of {0}');
     useTranslations({ '{0} of {1}': '{1} 中的 {0}' });
     expect(t('{0} of {1}', 1, 2)).toBe('2 中的 1');
+  });
+
+  it('are those of every copy of the module: the engine is a bundle of its own', async () => {
+    useTranslations({ task: '任务' });
+    vi.resetModules();
+    const { t: ofEngine } = await import('./translate.js');
+    expect(ofEngine).not.toBe(t);
+    expect(ofEngine('task')).toBe('任务');
   });
 
   it.each(languages)('in %s know every text of the sources, and no others', (language) => {
