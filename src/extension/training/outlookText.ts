@@ -17,20 +17,21 @@ export const parametersText = ({ parameters, trained }: Pick<Outlook, 'parameter
     ? t('{0} million parameters', millions(parameters))
     : t('{0} million parameters, {1} million trained', millions(parameters), millions(trained));
 
-/** What the estimates rest on. */
-export const basisText = ({ episode, heldoutEpisodes }: Pick<Outlook, 'episode' | 'heldoutEpisodes'>): string => {
-  const tokens = Math.round(episode.tokens);
-  const length =
-    episode.run === null
-      ? t('episodes as long as they may be ({0} tokens)', tokens)
-      : t('episodes like those of run {0} ({1} tokens)', episode.run, tokens);
+/** What the estimates are for, short enough for the line of an empty box. */
+export const estimatedFor = ({ episode: { run, tokens } }: Pick<Outlook, 'episode'>): string =>
+  run === null
+    ? t('Estimated for episodes as long as they may be ({0} tokens)', Math.round(tokens))
+    : t('Estimated for episodes like those of the newest run ({0} tokens)', Math.round(tokens));
+
+/** What the estimates rest on, and what they leave out. */
+export function basisText({ episode, heldoutEpisodes }: Pick<Outlook, 'episode' | 'heldoutEpisodes'>): string {
   const missing = [
     ...(episode.besideSeconds === null ? [t('their tests')] : []),
     ...(heldoutEpisodes === null ? [t('evaluations')] : []),
   ];
-  const basis = t("Estimated from the model's shape, the settings and the measured speed, for {0}", length);
-  return missing.length === 0 ? basis : `${basis}; ${t('not counted: {0}', missing.join(', '))}`;
-};
+  const basis = t("From the model's shape, the settings and the speed that was just measured.");
+  return missing.length === 0 ? basis : `${basis} ${t('Not counted: {0}.', missing.join(', '))}`;
+}
 
 const millions = (count: number): string => twoDigits(count / 1e6);
 

@@ -8,12 +8,13 @@ import { withCancellableProgress } from '../progress.js';
 import type { Repository } from '../repositories.js';
 import { t } from '../translate.js';
 import { chosenSettings } from './chosenSettings.js';
-import { basisText, deviceOutlook, parametersText } from './outlookText.js';
+import { basisText, deviceOutlook, estimatedFor, parametersText } from './outlookText.js';
 
 type Chosen = Pick<Settings, 'model' | 'device'>;
 /** A model, or a way to name one that is not in the list. */
 type ModelItem = vscode.QuickPickItem & { readonly model?: string; readonly ask?: () => Promise<string | undefined> };
-type DeviceItem = vscode.QuickPickItem & { readonly device: Settings['device'] };
+/** A device; without one, what the estimates rest on. */
+type DeviceItem = vscode.QuickPickItem & { readonly device?: Settings['device'] };
 
 /**
  * Asks for model and device of a training, each choice with about how much memory and time it takes. The devices are measured
@@ -104,9 +105,18 @@ async function pickDevice(
       device,
     }))
     .sort((a, b) => Number(b.device === set) - Number(a.device === set));
-  const placeHolder = outlook ? basisText(outlook) : undefined;
-  const picked = await vscode.window.showQuickPick(items, { title: t('Device of the training'), placeHolder });
-  return picked?.device;
+  const about: DeviceItem[] = outlook
+    ? [
+        { label: '', kind: vscode.QuickPickItemKind.Separator },
+        { label: `$(info) ${t('About these figures')}`, detail: basisText(outlook) },
+      ]
+    : [];
+  const options = { title: t('Device of the training'), ...(outlook && { placeHolder: estimatedFor(outlook) }) };
+  for (;;) {
+    const picked = await vscode.window.showQuickPick([...items, ...about], options);
+    // What they rest on is read, and chosen is still nothing.
+    if (!picked || picked.device !== undefined) return picked?.device;
+  }
 }
 
 const outlookOn = ({ auto, devices }: Outlook, device: Settings['device']) =>
