@@ -4,7 +4,6 @@ export interface CardFacts {
   readonly plan: TrainingPlan;
   readonly parameters: number;
   readonly episodes: number;
-  readonly tokens: number;
   readonly reviews: number;
   /** Package and licence of every source that code was taken from. */
   readonly sources: readonly (readonly [string, string])[];
@@ -15,16 +14,7 @@ export interface CardFacts {
 }
 
 /** MODEL_CARD.md of the embedded policy. */
-export function modelCard({
-  plan,
-  parameters,
-  episodes,
-  tokens,
-  reviews,
-  sources,
-  heldOut,
-  shipped,
-}: CardFacts): string {
+export function modelCard({ plan, parameters, episodes, reviews, sources, heldOut, shipped }: CardFacts): string {
   const { config } = plan;
   return `---
 license: mit
@@ -48,21 +38,23 @@ the same data; ChatML with a role for tools.
 - ${episodes} expert episodes over generated modules (JavaScript, Python, TypeScript) with generated tests. Functions come from
   patterns with random names, constants and styles, and from a generator of functions that nobody wrote. Bugs are put in by
   Whetstone's own operators; what the tools answer comes from real runs of node:test and pytest through Whetstone's own
-  adapters and renderers. A quarter of the episodes hold an attempt that fails and is taken back; such mistakes are seen but not learned.
-- ${reviews} review episodes without tests: functions of packages with permissive licences (listed below), in excerpts of their
-  files or put together, with up to four bugs to be mended one after the other.
+  adapters and renderers. Half of the episodes hold attempts that fail and are taken back; such mistakes are seen but not learned.
+- ${reviews} reviews: functions of packages with permissive licences (listed below), in excerpts of their
+  files or put together, with up to four bugs to be mended one after the other. Some ask for it by the functions' names; most are
+  told by failing tests, as tasks are. Nobody wrote these tests: their names are made up from the function's, their
+  messages are those of other tests, and the last run, in which all pass, did not take place.
 - Nothing of the bundled fixture repository is in the data.
 
 ## Training
 
-Supervised, with Whetstone's own learner on the CPU: ${plan.steps} steps of about ${plan.batchTokens} tokens (${(tokens / 1e6).toFixed(1)} million in all), AdamW,
+Supervised, with Whetstone's own learner on the CPU. The plan of a run from nothing: ${plan.steps} steps of about ${plan.batchTokens} tokens, AdamW,
 learning rate ${plan.learningRate} with ${plan.warmupSteps} warm-up steps and a linear end of ${plan.decaySteps} steps. Tokens of edits weigh 2, of other turns 1, of
 what the policy reads 0.2 falling to 0.05. The start is not random: the first two layers begin as heads that look a fixed
 distance back and as heads that copy (induction), which spares finding them. (With a usual start, a somewhat smaller model
 stood at 2.9 nats a token of held-out edits after 1,684 steps; with this one it stood at 0.76 after 708.)
 
-Before an edit the policy names the function, goes through the numbers of its lines to the one at fault, quotes it, and says
-what should change.
+Before an edit the policy names the function and reads its lines one after the other up to the one at fault; the edit then names
+that line and the few tokens of it that change.
 
 ## Figures
 

@@ -5,6 +5,7 @@ import { saveCheckpoint } from '../../src/trainer/model/checkpoint.js';
 import { modelCard } from './card.js';
 import { permissiveSources, type CorpusFile } from './corpus/permissive.js';
 import { reviewEpisodes } from './corpus/reviews.js';
+import { messagesOf, toldByTests } from './corpus/toldByTests.js';
 import type { ExpertEpisode } from './episodes/episode.js';
 import { type Chunk, chunkFile, generateEpisodes, readChunk } from './episodes/generate.js';
 import {
@@ -13,7 +14,9 @@ import {
   HELD_OUT_CHUNKS,
   OUTPUT,
   PROGRAM_ROUNDS,
-  PYTHON_REVIEWS_KEPT,
+  PYTHON_FILES_KEPT,
+  REVIEW_SEED,
+  REVIEWS_TOLD_BY_TESTS,
   REVIEWS_PER_FUNCTION,
   TOKENIZER_CHUNKS,
   TRAINING,
@@ -91,27 +94,33 @@ async function makePolicy(): Promise<void> {
 function fits({ tokenIds, kinds }: EncodedEpisode): boolean {
   let turn = 0;
   const longest = kinds.reduce((most, kind) => Math.max(most, (turn = kind === TokenKind.context ? 0 : turn + 1)), 0);
-  return tokenIds.length <= 1800 && longest <= 196;
+  return tokenIds.length <= 1800 && longest <= 300;
 }
 
 /** Made once, since finding the functions takes a while; the packages they come from are listed beside them. */
 async function readReviews(corpus: readonly CorpusFile[]): Promise<ExpertEpisode[]> {
   const file = join(CACHE, 'reviews.json');
   if (!existsSync(file)) {
-    const rng = new Rng(4242);
+    const rng = new Rng(REVIEW_SEED);
     const seen = new Set<string>();
     const used = new Map<string, string>();
-    const made = corpus.flatMap((source) => {
-      const episodes = reviewEpisodes(rng, source, REVIEWS_PER_FUNCTION, seen);
+    const made: ExpertEpisode[] = [];
+    const messages = messagesOf((await Promise.all(CHUNKS.slice(0, TOKENIZER_CHUNKS).map(readChunk))).flat());
+    for (const [index, source] of corpus.entries()) {
+      if (source.path.endsWith('.py') && !rng.chance(PYTHON_FILES_KEPT)) continue;
+      const episodes = reviewEpisodes(rng, source, REVIEWS_PER_FUNCTION, seen).map((review) =>
+        rng.chance(REVIEWS_TOLD_BY_TESTS) ? (toldByTests(rng, review, messages) ?? review) : review,
+      );
       if (episodes.length > 0) used.set(source.package, source.licence);
-      return episodes;
-    });
+      made.push(...episodes);
+      if (index % 500 === 499) log(`reviews: ${index + 1} of ${corpus.length} files, ${made.length} episodes`);
+      // Syntax trees are native: they are only freed between turns of the event loop.
+      await new Promise(setImmediate);
+    }
     await writeFile(file, JSON.stringify(made));
     await writeFile(join(CACHE, 'sources.json'), JSON.stringify([...used], null, 1));
   }
-  const kept = new Rng(77);
-  const all = JSON.parse(await readFile(file, 'utf8')) as ExpertEpisode[];
-  return all.filter(({ language }) => language !== 'python' || kept.chance(PYTHON_REVIEWS_KEPT));
+  return JSON.parse(await readFile(file, 'utf8')) as ExpertEpisode[];
 }
 
 async function writeCard(
@@ -121,13 +130,11 @@ async function writeCard(
 ): Promise<void> {
   const text = (path: string) => (existsSync(path) ? readFile(path, 'utf8') : Promise.resolve(''));
   const lines = (await text(join(CACHE, 'policy', 'evaluations.txt'))).trim().split('\n');
-  const state = JSON.parse(await text(join(CACHE, 'policy', 'checkpoint', 'state.json'))) as { tokens: number };
   const card = modelCard({
     plan: TRAINING,
     parameters: [...parameters.values()].reduce((sum, { length }) => sum + length, 0),
     episodes: Math.round(episodes),
     reviews: Math.round(reviews),
-    tokens: state.tokens,
     sources: JSON.parse(await text(join(CACHE, 'sources.json'))) as [string, string][],
     heldOut: lines.at(-1)!.replace(/^.*held out: context \S+ | \(\d+ s\)$/g, ''),
     shipped: await text(join('scripts', 'embedded-policy', 'shipped.md')),

@@ -12,11 +12,14 @@ import { SUBMITTED } from '../../../src/env/tools/submit.js';
 import { toolSchemas } from '../../../src/env/tools/tools.js';
 import type { ExpertEpisode } from '../episodes/episode.js';
 import { lineEdit } from '../../../src/trainer/warmStart/lineEdit.js';
-import { thinking, thoughtOf, toolCall } from '../../../src/trainer/warmStart/turnText.js';
+import { editTurn, toolCall } from '../../../src/trainer/warmStart/turnText.js';
 import { HARD, randomMutation } from '../episodes/variants.js';
 import { invented, NOUNS } from '../programs/names.js';
 import type { Rng } from '../programs/rng.js';
 import type { CorpusFile } from './permissive.js';
+
+/** Characters; finding the functions of a longer file takes a while. */
+const longestFile = 40_000;
 
 /**
  * Episodes without tests on code that people wrote: functions of a real file, most with one bug by the product's
@@ -25,7 +28,7 @@ import type { CorpusFile } from './permissive.js';
  */
 export function reviewEpisodes(rng: Rng, file: CorpusFile, perFunction: number, seen: Set<string>): ExpertEpisode[] {
   const language = languageOf(file.path);
-  if (language === null) return [];
+  if (language === null || file.text.length > longestFile) return [];
   const functions = functionsOf(file.text, language).filter(({ text }) => !seen.has(text));
   for (const { text } of functions) seen.add(text);
   const episodes: ExpertEpisode[] = [];
@@ -110,8 +113,7 @@ function reviewEpisode(rng: Rng, language: Language, extension: string, scene: S
     const repair = lineEdit(before, after);
     if (repair === null || repair.old.length + repair.new.length > 260) return null;
     turns.push({
-      raw:
-        thinking(thoughtOf(target.name, before, repair)) + toolCall('edit', { path, old: repair.old, new: repair.new }),
+      raw: editTurn(target.name, before, path, repair),
       train: true,
       observations: [{ name: 'edit', content: renderEdit(path, before, after) }],
     });

@@ -124,7 +124,7 @@ const folderOf = (path: string) => path.split('/').slice(0, -1).join('/');
 const sameLayout = (a: Program, b: Program) =>
   folderOf(a.sourcePath) === folderOf(b.sourcePath) && folderOf(a.testPath) === folderOf(b.testPath);
 
-/** One bug a module, with up to two failing attempts for a quarter of them; what hangs or goes unnoticed is left out. */
+/** One bug a module, with up to two failing attempts for half of them; what hangs or goes unnoticed is left out. */
 async function planBugs(rng: Rng, programs: readonly Program[], flavour: Flavour): Promise<Plan[]> {
   const drafts = programs.flatMap((program) => {
     for (let attempt = 0; attempt < 6; attempt += 1) {
@@ -135,7 +135,7 @@ async function planBugs(rng: Rng, programs: readonly Program[], flavour: Flavour
         if (count === null || count.failed === 0 || count.passed === 0) continue;
       }
       const wrong: string[] = [];
-      const wanted = rng.pick([0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2]);
+      const wanted = rng.pick([0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2]);
       for (let i = 0; i < wanted * 3 && wrong.length < wanted; i += 1) {
         const near = { first: bug.line - 6, last: bug.line + 6 };
         const guess = randomMutation(rng, program.sourcePath, bug.source, near);

@@ -1,6 +1,6 @@
 import { injectionStatement } from '../../../src/env/tasks/statement.js';
 import type { TestResult } from '../../../src/env/testing/testRunner.js';
-import { renderEdit, renderNoEdit } from '../../../src/env/tools/edit.js';
+import { NOTHING_CHANGED, renderEdit, renderNoEdit, replaceOnce } from '../../../src/env/tools/edit.js';
 import { renderFolder, renderOpen } from '../../../src/env/tools/open.js';
 import { systemPrompt } from '../../../src/env/tools/prompts.js';
 import { renderTestReport } from '../../../src/env/tools/runTests.js';
@@ -10,8 +10,8 @@ import { toolSchemas } from '../../../src/env/tools/tools.js';
 import type { Program } from '../programs/program.js';
 import type { Rng } from '../programs/rng.js';
 import type { EpisodeTurn, ExpertEpisode } from './episode.js';
-import { lineEdit, occurrences, type LineEdit } from '../../../src/trainer/warmStart/lineEdit.js';
-import { definitionLine, thinking, thoughtOf, toolCall } from '../../../src/trainer/warmStart/turnText.js';
+import { lineEdit, type LineEdit } from '../../../src/trainer/warmStart/lineEdit.js';
+import { definitionLine, editCall, thinking, thoughtOf, toolCall } from '../../../src/trainer/warmStart/turnText.js';
 
 /** A state of the module and what its tests said of it. */
 export interface Attempt {
@@ -43,7 +43,7 @@ export function playExpert(rng: Rng, situation: Situation): ExpertEpisode | null
   find(rng, scene, situation, suspect, repair);
 
   let current = buggy.source;
-  if (rng.chance(0.06)) scene.clumsyEdit(current, repair);
+  if (rng.chance(0.08)) scene.clumsyEdit(current, repair);
   for (const attempt of situation.wrong) {
     if (!scene.edit(current, attempt.source, buggy.source, suspect, false)) return null;
     scene.runTests(attempt.results);
@@ -192,7 +192,7 @@ class Scene {
     const back = current === buggy ? null : lineEdit(current, buggy);
     const forth = back === null ? null : lineEdit(buggy, wanted);
     const steps =
-      back === null || forth === null || (back.line === forth.line && back.old.split('\n').length === 1)
+      back === null || forth === null || (back.line === forth.line && !back.old.includes('\n'))
         ? [{ step: direct, before: current, after: wanted }]
         : [
             { step: back, before: current, after: buggy },
@@ -200,29 +200,33 @@ class Scene {
           ];
     const { step, before } = steps.at(-1)!;
     if (steps.some(({ step: { old, new: replacement } }) => old.length + replacement.length > 320)) return false;
-    const thought = thoughtOf(suspect, before, step);
     this.turns.push({
-      raw:
-        thinking(thought) +
-        steps
-          .map(({ step: { old, new: replacement } }) => toolCall('edit', { path, old, new: replacement }))
-          .join('\n'),
+      raw: thinking(thoughtOf(suspect, before, step)) + steps.map(({ step: one }) => editCall(path, one)).join('\n'),
       train,
       observations: steps.map(({ before, after }) => ({ name: 'edit', content: renderEdit(path, before, after) })),
     });
     return true;
   }
 
-  /** An edit that the tool refuses: its text is too short to be the only one, or misquoted. */
+  /** An edit that the tool refuses: of a neighbouring line, misquoted, or of nothing. */
   clumsyEdit(current: string, repair: LineEdit): void {
     const path = this.situation.program.sourcePath;
-    const short = repair.from;
-    const misquoted = repair.old.replace(/\w+/, (word) => `${word}s`);
-    const useShort = short !== '' && occurrences(current, short) > 1;
-    const old = useShort ? short : misquoted;
-    const count = occurrences(current, old);
-    if (count === 1) return;
-    this.call('edit', { path, old, new: useShort ? repair.to : repair.new }, renderNoEdit(path, count), false);
+    const clumsy = this.rng.pick<Partial<LineEdit>>([
+      { line: Math.max(1, repair.line + this.rng.pick([-1, 1])) },
+      { old: repair.old.replace(/\w+/, (word) => `${word}s`) },
+      { new: repair.old },
+    ]);
+    const edit = { ...repair, ...clumsy };
+    const result = replaceOnce(current, edit.old, edit.new, edit.line);
+    const isRefused = 'occurrences' in result;
+    if (!isRefused && result.text !== current) return;
+    this.turns.push({
+      raw: editCall(path, edit),
+      train: false,
+      observations: [
+        { name: 'edit', content: isRefused ? renderNoEdit(path, result.occurrences, edit.line) : NOTHING_CHANGED },
+      ],
+    });
   }
 
   private files(): [string, string][] {

@@ -8,48 +8,58 @@ import { defineTool } from './tool.js';
 const SHOWN_LINES = 6;
 const LINE_CHARACTERS = 160;
 
+export const NOTHING_CHANGED = 'Nothing changed: old and new are the same.';
 export const TEST_FILE_NOTE = 'Note: this is a test file; changes to tests do not count.';
 
 export const edit = defineTool({
   name: 'edit',
-  description: 'Replace `old`, which must occur exactly once in the file, by `new`.',
-  arguments: z.strictObject({ path: z.string().min(1), old: z.string(), new: z.string() }),
-  async execute({ path, old, new: replacement }, { workspace, isTestFile }) {
+  description:
+    'Replace `old`, which must occur exactly once in the file, or on the line where it begins if `line` is given, by `new`.',
+  arguments: z.strictObject({
+    path: z.string().min(1),
+    line: z.int().min(1).optional(),
+    old: z.string(),
+    new: z.string(),
+  }),
+  async execute({ path, line, old, new: replacement }, { workspace, isTestFile }) {
     const place = await resolveInTree(workspace, path);
     if ('problem' in place) return place.problem;
     const file = await readTextFile(place);
     if ('problem' in file) return file.problem;
-    const result = replaceOnce(file.text, old, replacement);
-    if ('occurrences' in result) return renderNoEdit(place.path, result.occurrences);
-    if (result.text === file.text) return 'Nothing changed: old and new are the same.';
+    const result = replaceOnce(file.text, old, replacement, line);
+    if ('occurrences' in result) return renderNoEdit(place.path, result.occurrences, line);
+    if (result.text === file.text) return NOTHING_CHANGED;
     await writeFile(place.absolute, result.text);
     return renderEdit(place.path, file.text, result.text, isTestFile(place.path));
   },
 });
 
 /**
- * Replaces the only occurrence of `old`. The policy sees line feeds only, so in a file with CRLF its texts are taken
- * to mean CRLF. An empty `old` occurs nowhere.
+ * Replaces the only occurrence of `old`, or the only one that begins on `line`, counted from 1 as `open` shows it. The
+ * policy sees line feeds only, so in a file with CRLF its texts are taken to mean CRLF. An empty `old` occurs nowhere.
  */
 export function replaceOnce(
   text: string,
   old: string,
   replacement: string,
+  line?: number,
 ): { readonly text: string } | { readonly occurrences: number } {
   const fitsAsItIs = old.includes('\n') && text.includes(old);
   const meansCrlf = text.includes('\r\n') && !fitsAsItIs;
   const adapt = (part: string) => (meansCrlf ? part.replace(/\r?\n/g, '\r\n') : part);
   const wanted = adapt(old);
-  const at = wanted === '' ? -1 : text.indexOf(wanted);
-  if (at < 0) return { occurrences: 0 };
-  if (text.indexOf(wanted, at + 1) >= 0) return { occurrences: countOccurrences(text, wanted) };
+  const [first, end] = line === undefined ? [0, text.length] : spanOfLine(text, line);
+  const places = wanted === '' ? [] : occurrences(text, wanted).filter((at) => at >= first && at < end);
+  const [at] = places;
+  if (at === undefined || places.length > 1) return { occurrences: places.length };
   return { text: text.slice(0, at) + adapt(replacement) + text.slice(at + wanted.length) };
 }
 
-export function renderNoEdit(path: string, occurrences: number): string {
+export function renderNoEdit(path: string, occurrences: number, line?: number): string {
+  const place = line === undefined ? path : `line ${line} of ${path}`;
   return occurrences === 0
-    ? `Not edited: old occurs 0 times in ${path}.`
-    : `Not edited: old occurs ${occurrences} times in ${path}; give more of the text around it.`;
+    ? `Not edited: old occurs 0 times in ${place}.`
+    : `Not edited: old occurs ${occurrences} times in ${place}; give more of the text around it.`;
 }
 
 /** `Edited path:`, then the lines that differ, old ones before new ones, with their numbers on their own side. */
@@ -81,9 +91,16 @@ function changedLines(before: readonly string[], after: readonly string[]) {
   return { removed: numbered(before), added: numbered(after) };
 }
 
-/** Occurrences may overlap: each is a place where the text could be replaced. */
-function countOccurrences(text: string, part: string): number {
-  let count = 0;
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) count++;
-  return count;
+/** Where `part` begins. Occurrences may overlap: each is a place where the text could be replaced. */
+function occurrences(text: string, part: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) places.push(at);
+  return places;
+}
+
+/** Where a line of `splitLines` begins and where the next one does; empty where there is no such line. */
+function spanOfLine(text: string, line: number): [first: number, end: number] {
+  const breaks = [...text.matchAll(/\r\n|\n|\r/g)].map(({ index, 0: { length } }) => index + length);
+  const starts = [0, ...breaks];
+  return [starts[line - 1] ?? text.length, starts[line] ?? text.length];
 }

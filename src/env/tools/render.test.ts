@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TestResult } from '../testing/testRunner.js';
-import { renderEdit, replaceOnce } from './edit.js';
+import { renderEdit, renderNoEdit, replaceOnce } from './edit.js';
 import { renderFolder, renderOpen } from './open.js';
 import { systemPrompt } from './prompts.js';
 import { renderTestReport } from './runTests.js';
@@ -47,6 +47,32 @@ describe('edit', () => {
         const result = replaceOnce(whole, old, fresh);
         if (old === '' || whole.indexOf(old) !== whole.lastIndexOf(old)) expect(result).toHaveProperty('occurrences');
         else if (!whole.includes('\r\n')) expect(result).toEqual({ text: head + fresh + tail });
+      }),
+    );
+  });
+});
+
+describe('edit of a line', () => {
+  it('takes what begins on that line alone', () => {
+    const whole = 'a = a;\nb = a;\na\n';
+    expect(replaceOnce(whole, 'a', 'c', 2)).toEqual({ text: 'a = a;\nb = c;\na\n' });
+    expect(replaceOnce(whole, 'a', 'c', 1)).toEqual({ occurrences: 2 });
+    expect(replaceOnce(whole, 'b', 'c', 1)).toEqual({ occurrences: 0 });
+    expect(replaceOnce(whole, 'a', 'c', 9)).toEqual({ occurrences: 0 });
+    expect(replaceOnce(whole, 'a;\na', '', 2)).toEqual({ text: 'a = a;\nb = \n' });
+    expect(renderNoEdit('x', 2, 1)).toBe(
+      'Not edited: old occurs 2 times in line 1 of x; give more of the text around it.',
+    );
+  });
+  it('numbers lines as open does, whatever ends them', () => {
+    const line = fc.string({ unit: fc.constantFrom('a', 'b', ' '), maxLength: 4 });
+    const ending = fc.constantFrom('\n', '\r\n', '\r');
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1, maxLength: 6 }), ending, fc.nat(), (lines, end, pick) => {
+        const number = (pick % lines.length) + 1;
+        const marked = lines.map((text, i) => (i + 1 === number ? `${text}X${end}` : text + end)).join('');
+        expect(renderOpen('f', marked).split('\n')[number]).toBe(`${number}: ${lines[number - 1]!}X`);
+        expect(replaceOnce(`${marked}X`, 'X', 'Y', number)).toEqual({ text: `${marked.replace('X', 'Y')}X` });
       }),
     );
   });

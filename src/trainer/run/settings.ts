@@ -104,7 +104,7 @@ export const settingsSchema = z.strictObject({
       'The first submission of an episode is answered with the wish to check the work; the second one ends it.',
     ),
   maxTurns: z.int().positive().default(10).describe('Turns of the policy in one episode.'),
-  maxTokensPerTurn: z.int().positive().default(200).describe('Sampled tokens in one turn.'),
+  maxTokensPerTurn: z.int().positive().default(320).describe('Sampled tokens in one turn.'),
   episodeSeconds: z
     .number()
     .positive()

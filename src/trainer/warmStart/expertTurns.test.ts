@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { applySite } from '../../env/tasks/injection/operator.js';
 import { OPERATORS } from '../../env/tasks/injection/operators/index.js';
 import { parseSource } from '../../env/tasks/injection/parsing.js';
+import { replaceOnce } from '../../env/tools/edit.js';
 import type { Task } from '../../trajectory/task.js';
 import { expertTurns } from './expertTurns.js';
 
@@ -29,8 +30,15 @@ const play = (before: string, after: string) =>
     Promise.resolve(path === 'src/total.js' ? before : null),
   );
 
+interface EditArguments {
+  readonly path: string;
+  readonly line: number;
+  readonly old: string;
+  readonly new: string;
+}
+
 /** Name and arguments of a turn's call. */
-function callOf(turn: string): { name: string; arguments: Record<string, string> } {
+function callOf(turn: string): { name: string; arguments: EditArguments } {
   return JSON.parse(/<tool_call>\n(.*)\n<\/tool_call>/s.exec(turn)![1]) as ReturnType<typeof callOf>;
 }
 
@@ -40,25 +48,25 @@ describe("the expert's turns", () => {
     operator.sites(parsed).map((site) => ({ name: operator.name, text: applySite(source, site) })),
   );
 
-  it('mend what any operator breaks, with text that occurs once', async () => {
+  it('mend what any operator breaks, in edits that the tool makes', async () => {
     expect(new Set(bugs.map(({ name }) => name)).size).toBeGreaterThan(5);
     for (const { text } of bugs) {
       const turns = (await play(text, source))!;
       const edits = turns.map(callOf).filter(({ name }) => name === 'edit');
       expect(edits).toHaveLength(1);
-      const { path, old, new: replacement } = edits[0].arguments;
+      const { path, line, old, new: replacement } = edits[0].arguments;
       expect(path).toBe('src/total.js');
-      const parts = text.split(old);
-      expect(parts).toHaveLength(2);
-      expect(parts.join(replacement)).toBe(source);
+      expect(replaceOnce(text, old, replacement, line)).toEqual({ text: source });
     }
   });
 
   it('open the file, edit, run the tests and submit', async () => {
     const turns = (await play(source.replace('i < items', 'i <= items'), source))!;
     expect(turns.map((turn) => callOf(turn).name)).toEqual(['open', 'edit', 'run_tests', 'submit']);
-    expect(turns[1]).toContain('total\n3\n4\n5:   for');
-    expect(turns[1]).toContain('<= should be <.');
+    expect(turns[1]).toContain(
+      '<think>\ntotal\n3: export function total(items, start = 0) {\n4:   let sum = start;\n5:   for (let i = 0; i <= items.length; i += 1) {\n</think>',
+    );
+    expect(callOf(turns[1]).arguments).toMatchObject({ line: 5, old: ' <=', new: ' <' });
   });
 
   it('search for the function first where the bug is out of sight', async () => {

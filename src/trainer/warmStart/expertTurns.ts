@@ -3,7 +3,7 @@ import { WINDOW_LINES } from '../../env/tools/open.js';
 import type { FileChange } from '../../env/workspace/workspace.js';
 import type { Task } from '../../trajectory/task.js';
 import { lineEdit } from './lineEdit.js';
-import { definitionLine, thinking, thoughtOf, toolCall } from './turnText.js';
+import { definitionLine, editTurn, toolCall } from './turnText.js';
 
 /** A longer edit is not worth imitating: it does not fit a turn. */
 const editCharacters = 320;
@@ -29,7 +29,7 @@ export async function expertTurns(
   return [
     ...(far && suspect !== null ? [toolCall('search', { query: suspect })] : []),
     toolCall('open', far ? { path, line: definition === 0 ? edit.line : definition } : { path }),
-    thinking(thoughtOf(suspect, before, edit)) + toolCall('edit', { path, old: edit.old, new: edit.new }),
+    editTurn(suspect, before, path, edit),
     toolCall('run_tests', {}),
     toolCall('submit', {}),
   ];

@@ -1,75 +1,54 @@
-/** An edit as the `edit` tool takes it, and what it is about. */
+/** An edit as the `edit` tool takes it, on the line where `old` begins. */
 export interface LineEdit {
+  /** Counted from 1, in the text before. */
+  readonly line: number;
   readonly old: string;
   readonly new: string;
-  /** Number of the first line that differs, in the text before. */
-  readonly line: number;
-  /** The first line that is replaced (or the one before what is put in), as `open` shows it. */
+  /** The line as `open` shows it, without its number. */
   readonly shown: string;
-  /** The shortest whole tokens that differ; empty where lines were only put in or taken out. */
-  readonly from: string;
-  readonly to: string;
 }
 
 /**
- * The edit that turns `before` into `after`: whole lines, as few as are needed for `old` to occur exactly once, without
- * the first line's indentation where that is possible. Null where the texts are equal or no such lines exist.
+ * The shortest edit that turns `before` into `after`: the tokens that differ, with as many of those before them (or
+ * behind them, at a line's start) as are needed for `old` to be a text that begins once on its line. Null where the texts
+ * are equal, or what differs begins in an empty text.
  */
 export function lineEdit(before: string, after: string): LineEdit | null {
-  const [a, b] = [before.split('\n'), after.split('\n')];
-  let head = 0;
-  while (head < Math.min(a.length, b.length) && a[head] === b[head]) head += 1;
-  let tail = 0;
-  while (tail < Math.min(a.length, b.length) - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
-  if (head === a.length && head === b.length) return null;
-  let [start, end] = [head, a.length - tail];
-  let newEnd = b.length - tail;
-  // Lines put in or taken out are shown with the line before them.
-  if ((start === end || start === newEnd) && start > 0) start -= 1;
-  const line = head + 1;
-  const shown = `${start + 1}: ${a[start]!}`;
-  const tokens = differingTokens(a.slice(head, end).join('\n'), b.slice(head, newEnd).join('\n'));
-  for (let grow = 0; grow < 6; grow += 1) {
-    const old = a.slice(start, end).join('\n');
-    const replacement = b.slice(start, newEnd).join('\n');
-    const indent = /^\s*/.exec(old)?.[0] ?? '';
-    const cut = replacement.startsWith(indent) ? indent.length : 0;
-    for (const skip of cut > 0 ? [cut, 0] : [0]) {
-      const candidate = { old: old.slice(skip), new: replacement.slice(skip) };
-      if (candidate.old.trim() !== '' && occurrences(before, candidate.old) === 1)
-        return { ...candidate, line, shown, ...tokens };
-    }
-    if (start > 0) start -= 1;
-    else if (end < a.length) {
-      end += 1;
-      newEnd += 1;
-    } else return null;
-  }
-  return null;
-}
-
-export function occurrences(text: string, part: string): number {
-  let count = 0;
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) count += 1;
-  return count;
-}
-
-const tokensOf = (text: string) => text.match(/\w+|[<>=!&|+\-*/%?:.]+|\s+|./gs) ?? [];
-
-function differingTokens(before: string, after: string): { from: string; to: string } {
+  if (before === after) return null;
   const [a, b] = [tokensOf(before), tokensOf(after)];
+  const shorter = Math.min(a.length, b.length);
   let head = 0;
-  while (head < Math.min(a.length, b.length) && a[head] === b[head]) head += 1;
+  while (head < shorter && a[head] === b[head]) head += 1;
   let tail = 0;
-  while (tail < Math.min(a.length, b.length) - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
-  return {
-    from: a
-      .slice(head, a.length - tail)
-      .join('')
-      .trim(),
-    to: b
-      .slice(head, b.length - tail)
-      .join('')
-      .trim(),
-  };
+  while (tail < shorter - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
+  const lines = before.split('\n').map((line) => line.replace(/\r$/, ''));
+  let [start, behind] = [head, tail];
+  for (;;) {
+    const old = a.slice(start, a.length - behind).join('');
+    const at = a.slice(0, start).join('');
+    const line = at.split('\n').length;
+    const column = at.length - (at.lastIndexOf('\n') + 1);
+    const shown = lines[line - 1]!;
+    const isFound = old.trim() !== '' && !old.startsWith('\n') && beginsOnce(before, at.length - column, shown, old);
+    if (isFound) return { line, old, new: b.slice(start, b.length - behind).join(''), shown };
+    const beginsLine = column === 0 || shown.slice(0, column).trim() === '';
+    const isBreak = old.trim() === '' || old.startsWith('\n');
+    if (start > 0 && (!beginsLine || isBreak)) start -= 1;
+    else if (behind > 0) behind -= 1;
+    else return null;
+  }
 }
+
+/** Does one occurrence of `old` begin on this line, and no other? */
+function beginsOnce(text: string, lineStart: number, line: string, old: string): boolean {
+  let count = 0;
+  const end = lineStart + line.length;
+  for (let at = text.indexOf(old, lineStart); at >= 0 && at <= end; at = text.indexOf(old, at + 1)) count += 1;
+  return count === 1;
+}
+
+/**
+ * Words and operators with a space before them, breaks with the indentation behind them, and what is left one by one: much
+ * as byte-level tokenizers cut code, so that what is quoted mostly has the tokens that it has in the file.
+ */
+const tokensOf = (text: string) => text.match(/ ?\w+| ?[<>=!&|+\-*/%?:.]+|\n[ \t]*|[ \t]+|./gs) ?? [];

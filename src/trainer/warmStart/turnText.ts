@@ -14,60 +14,42 @@ function spacedJson(args: Readonly<Record<string, unknown>>): string {
     .join(', ')}}`;
 }
 
-/** Lines that are gone through one by one; a fault further on is named at once. */
-const scannedLines = 16;
+/** Lines that are read one by one; of a fault further on only its own line is. */
+const linesRead = 14;
+const quotedCharacters = 120;
 
 /**
- * What is wrong: the function, the numbers of its lines up to the one at fault, that line as it was shown, and the change.
- * A small model cannot tell at once which of many lines is wrong, but it can judge them one at a time; and it finds a
- * line by its number, and quotes from its own thought. `source` is what the edit starts from.
+ * Where the fault is: the function, and its lines up to the one at fault, quoted as they were shown. A small model cannot
+ * tell which of many lines is wrong before it has read them, but with a line before it, it can: so it reads one after the
+ * other and stops at the fault. Lines of brackets and comments alone are passed over. `source` is what the edit starts from.
  */
-export function thoughtOf(suspect: string | null, source: string, edit: LineEdit): string {
-  const shown = edit.shown.length <= 100 ? edit.shown : null;
-  const first = suspect === null ? 0 : definitionLine(source, suspect);
-  const last = Number.parseInt(edit.shown);
-  const scanned = first === 0 || shown === null ? 0 : Math.max(0, last - first);
-  const numbers = Array.from({ length: scanned <= scannedLines ? scanned : 0 }, (_, i) => String(first + i));
-  return [suspect, ...numbers, shown, changeOf(edit)].filter((part) => part !== null).join('\n');
+export function thoughtOf(suspect: string | null, source: string, { line, shown }: LineEdit): string {
+  const lines = source.split('\n');
+  const first = suspect === null ? 0 : definitionLine(source, suspect, line);
+  const numbers = Array.from({ length: first === 0 ? 0 : Math.max(0, line - first) }, (_, i) => first + i);
+  const read = numbers.filter((number) => isCode.test(lines[number - 1]!));
+  const quoted = (number: number, text: string) => `${number}: ${text.replace(/\r$/, '').slice(0, quotedCharacters)}`;
+  return [
+    ...(suspect === null ? [] : [suspect]),
+    ...(read.length < linesRead ? read.map((number) => quoted(number, lines[number - 1]!)) : []),
+    quoted(line, shown),
+  ].join('\n');
 }
 
-/** Number of the line that defines `name`; 0 where none does. */
-export function definitionLine(source: string, name: string): number {
+/** Something that is a word, and not in a comment that begins the line. */
+const isCode = /^(?!\s*(?:\/\/|\/?\*|#)).*\w/;
+
+/** The turn that makes an edit: the thought that leads to it, and the call. */
+export const editTurn = (suspect: string | null, source: string, path: string, edit: LineEdit) =>
+  thinking(thoughtOf(suspect, source, edit)) + editCall(path, edit);
+
+export const editCall = (path: string, { line, old, new: replacement }: LineEdit) =>
+  toolCall('edit', { path, line, old, new: replacement });
+
+/** Number of the line that defines `name`, the last one up to `upTo` where there are several; 0 where none does. */
+export function definitionLine(source: string, name: string, upTo = 0): number {
   const escaped = name.replaceAll('$', '\\$');
   const pattern = new RegExp(`(function |class |const |def |^\\s+(get )?)${escaped}( =|[ (:{])`);
-  return source.split('\n').findIndex((line) => pattern.test(line)) + 1;
-}
-
-function changeOf(edit: LineEdit): string {
-  const negation = negationOf(edit);
-  if (negation !== null) return negation;
-  const { from, to } = edit;
-  if (from === '' || to === '' || /\n/.test(from + to) || from.length + to.length > 60) {
-    const [removed, added] = [edit.old.split('\n').length, edit.new.split('\n').length];
-    if (added > removed) return 'something is missing.';
-    if (added < removed) return 'this should go.';
-    return to === '' ? `${from} is too much.` : `${to} is missing.`.slice(0, 80);
-  }
-  return `${from} should be ${to}.`;
-}
-
-/** Said of a condition that is negated as a whole, or no longer is. */
-function negationOf({ old, new: replacement }: LineEdit): string | null {
-  for (const opening of ['!(', 'not (']) {
-    if (dropsNegation(old, replacement, opening)) return `${opening}...) is too much.`;
-    if (dropsNegation(replacement, old, opening)) return `${opening}...) is missing.`;
-  }
-  return null;
-}
-
-/** Is `shorter` what `longer` becomes without one `opening` and one `)`? */
-function dropsNegation(longer: string, shorter: string, opening: string): boolean {
-  if (longer.length !== shorter.length + opening.length + 1) return false;
-  for (let at = longer.indexOf(opening); at >= 0; at = longer.indexOf(opening, at + 1)) {
-    const rest = longer.slice(0, at) + longer.slice(at + opening.length);
-    for (let close = rest.indexOf(')', at); close >= 0; close = rest.indexOf(')', close + 1)) {
-      if (rest.slice(0, close) + rest.slice(close + 1) === shorter) return true;
-    }
-  }
-  return false;
+  const found = source.split('\n').flatMap((line, index) => (pattern.test(line) ? [index + 1] : []));
+  return found.findLast((line) => line <= upTo) ?? found[0] ?? 0;
 }
