@@ -12,12 +12,12 @@ import { startCodeServer, workbenchUrl } from './codeServer.js';
 
 const localPath = (path: string) => (path.startsWith('file:') ? fileURLToPath(path) : resolve(path));
 
-function parse(argv: readonly string[]): { options: Map<string, string>; folder?: string } {
-  const options = new Map<string, string>();
+function parse(argv: readonly string[]): { options: Map<string, string[]>; folder?: string } {
+  const options = new Map<string, string[]>();
   let folder: string | undefined;
   for (const argument of argv) {
     const option = /^--([\w-]+)(?:=(.*))?$/s.exec(argument);
-    if (option) options.set(option[1], option[2] ?? '');
+    if (option) options.set(option[1], [...(options.get(option[1]) ?? []), option[2] ?? '']);
     else folder = resolve(argument);
   }
   return { options, folder };
@@ -31,7 +31,10 @@ function required(name: string): string {
 
 async function main(): Promise<number> {
   const { options, folder } = parse(process.argv.slice(2));
+  // In a browser only one extension can be in development.
+  const [extension = '.', ...extensions] = options.get('extensionDevelopmentPath') ?? [];
   const server = await startCodeServer({
+    extensions: extensions.map(localPath),
     node: required('WHETSTONE_VSCODE_NODE'),
     codeServer: required('WHETSTONE_CODE_SERVER'),
   });
@@ -49,8 +52,8 @@ async function main(): Promise<number> {
     await page.goto(
       workbenchUrl(server, {
         folder,
-        extension: localPath(options.get('extensionDevelopmentPath') ?? '.'),
-        tests: localPath(options.get('extensionTestsPath') ?? '.'),
+        extension: localPath(extension),
+        tests: localPath(options.get('extensionTestsPath')?.[0] ?? '.'),
       }),
     );
     // Every test has a limit of its own; this one is for a host that hangs.

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface CodeServer {
@@ -19,6 +19,8 @@ export interface CodeServerOptions {
   readonly node: string;
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Folders of extensions that are installed. */
+  readonly extensions?: readonly string[];
 }
 
 const quietSettings = {
@@ -59,6 +61,8 @@ export async function startCodeServer(options: CodeServerOptions): Promise<CodeS
   const userData = join(folder, 'data');
   mkdirSync(join(userData, 'User'), { recursive: true });
   writeFileSync(join(folder, 'config.yaml'), '');
+  for (const extension of options.extensions ?? [])
+    cpSync(extension, join(folder, 'extensions', basename(extension)), { recursive: true });
   writeFileSync(join(userData, 'User', 'settings.json'), JSON.stringify({ ...quietSettings, ...options.settings }));
 
   const authority = `127.0.0.1:${await freePort()}`;

@@ -30,7 +30,7 @@ async function runSuite(options: HarnessOptions): Promise<TestReport> {
   try {
     const outcome = await runTests({
       vscodeExecutablePath: options.emulated ? join(options.out, 'code.mjs') : undefined,
-      extensionDevelopmentPath: options.root,
+      extensionDevelopmentPath: [options.root, join(options.root, 'test', 'vscode', 'fixtures', 'language-model')],
       extensionTestsPath: join(options.out, 'mochaEntry.cjs'),
       launchArgs: [workspace],
       extensionTestsEnv: { WHETSTONE_TEST_REPORT: reportFile },
