@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SettingsInput } from '../../../src/trainer/run/settings.js';
 import { RecordedRun } from '../fixtures/recordedRun.js';
 import { stopTrainings } from '../fixtures/stopTrainings.js';
 import { tinySettings } from '../fixtures/tinySettings.js';
@@ -18,6 +19,8 @@ interface Stage {
 export interface Scenario {
   /** Steps that the run is to train. */
   readonly runSteps: number;
+  /** Settings of the run beside that; `folder` is a scratch folder of the scenario. */
+  readonly runSettings?: (folder: string) => Promise<Omit<SettingsInput, 'steps'>>;
   /** Writes what the run holds when the window opens. */
   readonly prepare: (run: RecordedRun, folder: string) => void | Promise<void>;
   /** What a user does, in order; every step goes on from where the one before left the window. */
@@ -26,13 +29,13 @@ export interface Scenario {
 
 /** Plays the scenario in a workbench of its own; after a step that fails the rest is not tried. */
 export async function playScenario(
-  { runSteps, prepare, steps }: Scenario,
+  { runSteps, runSettings, prepare, steps }: Scenario,
   options: { root: string; node: string; codeServer: string },
 ): Promise<TestReport> {
   const report: TestReport = { results: [] };
   const scratch = mkdtempSync(join(tmpdir(), 'whetstone-ui-'));
   const folder = makeWorkspace(scratch);
-  const run = await RecordedRun.create(folder, 'run-1', runSteps);
+  const run = await RecordedRun.create(folder, 'run-1', runSteps, await runSettings?.(scratch));
   await prepare(run, folder);
   await run.live();
   const settings = { ...tinySettings('embedded'), 'whetstone.steps': 100 };

@@ -142,6 +142,25 @@ const steps: Scenario['steps'] = [
       await workbench.statusItem().waitFor({ state: 'hidden' });
     },
   ],
+  // The palette offers what was used last first: behind the command that it begins like.
+  [
+    'Train on This Repo With… says what each model and each device would take',
+    async ({ workbench }) => {
+      const { page } = workbench;
+      const choice = (text: string) => page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
+      await workbench.command('Whetstone: Train on This Repo With…');
+      await page.locator('.quick-input-title', { hasText: 'Model of the training on' }).waitFor();
+      await choice('million parameters').filter({ hasText: 'On cpu: about' }).waitFor();
+      await workbench.screenshotThemes('train-with-model');
+      await choice('embedded').click();
+      await page.locator('.quick-input-title', { hasText: 'Device of the training' }).waitFor();
+      await choice('of memory · a step about').waitFor();
+      await choice('About these figures').filter({ hasText: 'the speed that was just measured' }).waitFor();
+      await workbench.screenshot('train-with-device-dark');
+      await page.keyboard.press('Escape');
+      await page.locator('.quick-input-title', { hasText: 'Device of the training' }).waitFor({ state: 'hidden' });
+    },
+  ],
 ];
 
 /** Training as a user sees it, from the run in the tree to the token and the replay. */

@@ -1,9 +1,30 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { writeTasks } from '../../../src/env/tasks/taskStore.js';
-import { taskOf } from '../fixtures/workspace.js';
+import { commitFile, taskOf } from '../fixtures/workspace.js';
 import type { Scenario } from './playScenario.js';
 
 const taskId = 'sum-adds__comparison-flip__sum.js_4';
-const funnel = { found: 2, skipped: {}, invalid: {}, flaky: 0, kept: 2, sources: {} };
+const slowTaskId = 'waiting__sleep__slow.js_1';
+/** Longer than any step of the scenario. */
+const slowTest =
+  "import test from 'node:test';\ntest('never ends', () => new Promise((done) => setTimeout(done, 300_000)));\n";
+const funnel = { found: 3, skipped: {}, invalid: {}, flaky: 0, kept: 3, sources: {} };
+
+const worktrees = (folder: string) => readdirSync(join(folder, '.whetstone', 'worktrees'));
+
+/** Waits until the check holds. */
+async function eventually(check: () => void): Promise<void> {
+  for (const end = Date.now() + 60_000; ; await sleep(100)) {
+    try {
+      return check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+  }
+}
 
 const steps: Scenario['steps'] = [
   [
@@ -20,6 +41,24 @@ const steps: Scenario['steps'] = [
       await workbench.page.locator('.test-explorer .monaco-list-row[aria-label*="Failed"]').first().waitFor();
       await workbench.row('sum.test.js > sum adds').click();
       await workbench.screenshotThemes('testing');
+    },
+  ],
+  [
+    'a run in the Testing view is cancelled: its tests count as skipped, and their process is gone with its worktree',
+    async ({ workbench, folder }) => {
+      const { page } = workbench;
+      const item = page.locator('.test-explorer .monaco-list-row', { hasText: slowTaskId }).first();
+      await item.hover();
+      await item.locator('[aria-label*="Run Test"]').first().click();
+      await page.locator('.test-explorer .monaco-list-row[aria-label*="Running"]', { hasText: slowTaskId }).waitFor();
+      // The test has begun once its worktree says so.
+      await eventually(() => assert.notEqual(worktrees(folder).length, 0));
+      await workbench.screenshot('testing-running-dark');
+      await workbench.command('Test: Cancel Test Run');
+      await page.locator('.test-explorer .monaco-list-row[aria-label*="Skipped"]', { hasText: slowTaskId }).waitFor();
+      await page.locator('.test-explorer .monaco-list-row[aria-label*="Running"]').waitFor({ state: 'detached' });
+      await eventually(() => assert.deepEqual(worktrees(folder), []));
+      await workbench.screenshotThemes('testing-cancelled');
     },
   ],
   [
@@ -121,7 +160,14 @@ export const tasksScenario: Scenario = {
       instance_id: `another-${taskId}`,
       whetstone: { ...task.whetstone, split: 'heldout' },
     } as const;
-    await writeTasks(run.stateFolder, 'key', { tasks: [task, heldout], funnel, quarantined: [], notes: [] });
+    commitFile(folder, 'slow.test.js', slowTest);
+    const slow = taskOf(folder, slowTaskId);
+    const slowTask = {
+      ...slow,
+      ...{ FAIL_TO_PASS: ['slow.test.js > never ends'], PASS_TO_PASS: [] },
+      whetstone: { ...slow.whetstone, test_files: ['slow.test.js'], operator: 'sleep' },
+    };
+    await writeTasks(run.stateFolder, 'key', { tasks: [task, heldout, slowTask], funnel, quarantined: [], notes: [] });
     run.step(1);
   },
   steps,

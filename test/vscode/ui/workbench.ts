@@ -50,9 +50,9 @@ export class Workbench {
     await this.page.click('.activitybar [aria-label^="Whetstone"]');
   }
 
-  row(text: string) {
+  row(text: string | RegExp) {
     // A string would match whatever the case.
-    const exact = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    const exact = typeof text === 'string' ? new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) : text;
     return this.page.locator('.pane-body .monaco-list-row', { hasText: exact }).first();
   }
 
