@@ -101,6 +101,7 @@ print(json.dumps([get_json_schema(getattr(Whetstone, name)) for name in names]))
 
 describe('a project for verl', () => {
   const settings = settingsSchema.parse({
+    maxTokensPerTurn: 200,
     groupSize: 4,
     tasksPerStep: 8,
     lora: { rank: 16 },

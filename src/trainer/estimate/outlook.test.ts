@@ -39,7 +39,7 @@ describe('what a training would take', () => {
     const outlook = await trainingOutlook(places(), settingsSchema.parse({ maxTurns: 3 }), devices);
     expect(outlook).toMatchObject({
       model: 'embedded',
-      episode: { tokens: 2048, sampled: 600, run: null, besideSeconds: null },
+      episode: { tokens: 2048, sampled: 960, run: null, besideSeconds: null },
       heldoutEpisodes: null,
     });
     expect(outlook!.devices.map(({ name }) => name)).toEqual(['cpu']);
