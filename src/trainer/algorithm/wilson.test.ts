@@ -12,6 +12,13 @@ describe("Wilson's interval", () => {
     expect(none[1].toFixed(4)).toBe('0.1611');
   });
 
+  it('begins at 0 where nothing succeeded and ends at 1 where everything did', () => {
+    for (let n = 1; n <= 200; n += 1) {
+      expect(wilsonInterval(0, n)[0]).toBe(0);
+      expect(wilsonInterval(n, n)[1]).toBe(1);
+    }
+  });
+
   it('holds the rate, within 0 and 1, and knows nothing without episodes', () => {
     expect(wilsonInterval(0, 0)).toEqual([0, 1]);
     fc.assert(

@@ -11,5 +11,6 @@ export function wilsonInterval(successes: number, n: number): readonly [low: num
   const scale = 1 / (1 + (z * z) / n);
   const centre = (rate + (z * z) / (2 * n)) * scale;
   const half = z * scale * Math.sqrt((rate * (1 - rate)) / n + (z * z) / (4 * n * n));
-  return [Math.max(0, centre - half), Math.min(1, centre + half)];
+  // Where no episode or every one succeeded the bound is the rate itself, and rounding must not put it beyond.
+  return [successes === 0 ? 0 : centre - half, successes === n ? 1 : centre + half];
 }
