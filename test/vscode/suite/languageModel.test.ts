@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { writeTasks } from '../../../src/env/tasks/taskStore.js';
@@ -8,6 +9,7 @@ import { taskOf } from '../fixtures/workspace.js';
 import { activated, repoRoot } from './support.js';
 
 describe('A language model that another extension brings', () => {
+  const models = () => vscode.lm.selectChatModels({ vendor: 'whetstone-tests' });
   const stateFolder = () => join(repoRoot(), '.whetstone');
   const funnel = { found: 1, skipped: {}, invalid: {}, flaky: 0, kept: 1, sources: {} };
   const evaluate = async (model: string) => {
@@ -32,6 +34,8 @@ describe('A language model that another extension brings', () => {
     await writeTasks(stateFolder(), 'key', { tasks: [task], funnel, quarantined: [], notes: [] });
     const { tasks } = await activated();
     tasks.refresh();
+    // The extension that brings them starts on its own time.
+    for (let tries = 0; tries < 100 && (await models()).length === 0; tries += 1) await sleep(200);
   });
   after(async () => {
     await rm(join(stateFolder(), 'tasks'), { recursive: true });
@@ -39,8 +43,7 @@ describe('A language model that another extension brings', () => {
   });
 
   it('is found', async () => {
-    const models = await vscode.lm.selectChatModels({ vendor: 'whetstone-tests' });
-    assert.deepEqual(models.map(({ id }) => id).sort(), ['exhausted', 'mender', 'talker']);
+    assert.deepEqual((await models()).map(({ id }) => id).sort(), ['exhausted', 'mender', 'talker']);
   });
 
   it('is not asked where it calls no tools', async () => {
