@@ -113,6 +113,7 @@ const steps: Scenario['steps'] = [
       await workbench.page.locator('.editor-instance .monaco-editor.focused').first().waitFor();
       await workbench.page.keyboard.type('a + b');
       await workbench.command('Whetstone: Use This Text');
+      await type('line', '');
       await title('Turn 2: call a tool').waitFor();
       await workbench.page.locator('.view-line', { hasText: 'turn 1' }).first().waitFor();
       await workbench.pick('submit');
