@@ -35,8 +35,10 @@ export class LongTexts implements vscode.Disposable {
     if (!writing) return;
     const text = writing.document.getText();
     await vscode.window.showTextDocument(writing.document);
-    this.finish(text);
+    // The editor that is closed gives the focus to its neighbour: what asks for the next argument has to come after that.
+    this.writing = undefined;
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    writing.done(text);
   }
 
   dispose(): void {
