@@ -5,7 +5,7 @@ import { openModelEndpoint, type ModelEndpoint } from '../src/extension/language
 import { serverPlayer } from '../src/trainer/policies/serverPlayer.js';
 import type { EpisodePlan, SamplingOptions } from '../src/trainer/rollout/arena.js';
 import { playEpisode } from '../src/trainer/rollout/playEpisode.js';
-import { answer, scriptedArena } from '../src/trainer/rollout/scripted.testing.js';
+import { answer, plainOptions, scriptedArena } from '../src/trainer/rollout/scripted.testing.js';
 import type { Task } from '../src/trajectory/task.js';
 
 class TextPart {
@@ -116,20 +116,7 @@ const submit = new CallPart('call-b', 'submit', {});
 let endpoint: ModelEndpoint | undefined;
 afterEach(() => endpoint?.close());
 
-const options: SamplingOptions = {
-  temperature: 0.5,
-  topP: 1,
-  topK: 0,
-  minP: 0,
-  stopStrings: [],
-  contextThreshold: 'share',
-  contextSummary: false,
-  contextShare: 0.75,
-  keptObservations: 0,
-  commandSlots: 4,
-  maxTokensPerTurn: 200,
-  episodeSeconds: 60,
-};
+const options: SamplingOptions = { ...plainOptions, temperature: 0.5 };
 const task = { instance_id: 'task', whetstone: { split: 'train' } } as Task;
 const plan: EpisodePlan = { id: 'eval/task/0', kind: 'evaluation', step: 0, task, sample: 0, seed: 7 };
 

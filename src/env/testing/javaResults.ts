@@ -2,6 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { failureText } from './failureMessage.js';
 import { javaFailureMessage, withoutIdentity, type JavaSources } from './javaTests.js';
+import { readProvenBeside } from './resultsProof.js';
 import type { TestResult } from './testRunner.js';
 import { withUniqueIds, type NamedResult } from './uniqueIds.js';
 
@@ -29,8 +30,19 @@ export interface JavaContext {
   readonly sources: JavaSources;
 }
 
-/** Results from the lines that Maven's spy or Gradle's script wrote; null where the last does not say that the build came to its end. */
-export function parseJavaResults(text: string, context: JavaContext): TestResult[] | null {
+/** What Maven's spy or Gradle's script wrote; null where it is not proven (as `readProvenBeside`) or the build did not come to its end. */
+export async function provenJavaResults(
+  folder: string,
+  name: string,
+  key: string | undefined,
+  context: JavaContext,
+): Promise<TestResult[] | null> {
+  const text = await readProvenBeside(folder, name, key);
+  return text === null ? null : parseJavaResults(text, context);
+}
+
+/** Results from the lines; null where the last does not say that the build came to its end. */
+function parseJavaResults(text: string, context: JavaContext): TestResult[] | null {
   const lines = text.split('\n').filter((line) => line !== '');
   const records: z.infer<typeof record>[] = [];
   for (const line of lines) {

@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Slots } from '../../env/slots.js';
 import { infrastructure, WhetstoneError } from '../../trajectory/errors.js';
 import { t } from '../translate.js';
 import { chatRequestSchema, completionOf, type AnswerPart, type ChatModel } from './chatRequest.js';
@@ -29,7 +30,7 @@ const sideBySide = 4;
  */
 export async function openModelEndpoint(model: ChatModel): Promise<ModelEndpoint> {
   const token = randomBytes(32).toString('base64url');
-  const limit = new Limit(sideBySide);
+  const slots = new Slots(sideBySide);
   const answers = { count: 0, withCalls: 0 };
   let problem: WhetstoneError | null = null;
 
@@ -56,7 +57,7 @@ export async function openModelEndpoint(model: ChatModel): Promise<ModelEndpoint
     if (model.maxInputTokens > 0 && prompt > model.maxInputTokens)
       return send(response, 400, `The conversation exceeds the context of ${model.maxInputTokens} tokens.`);
     const parts: AnswerPart[] = [];
-    await limit.run(async () => {
+    await slots.run(gone.signal, async () => {
       for await (const part of model.ask(parsed.data, gone.signal)) parts.push(part);
     });
     answers.count++;
@@ -128,24 +129,5 @@ function parseJson(text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
-  }
-}
-
-/** Lets so many work at a time; the others wait in turn. */
-class Limit {
-  private readonly waiting: (() => void)[] = [];
-
-  constructor(private free: number) {}
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.free > 0) this.free--;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.waiting.shift();
-      if (next) next();
-      else this.free++;
-    }
   }
 }

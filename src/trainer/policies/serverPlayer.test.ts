@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Task } from '../../trajectory/task.js';
 import type { EpisodePlan, SamplingOptions } from '../rollout/arena.js';
 import { playEpisode } from '../rollout/playEpisode.js';
-import { answer, scriptedArena } from '../rollout/scripted.testing.js';
+import { answer, plainOptions, scriptedArena } from '../rollout/scripted.testing.js';
 import { serverPlayer } from './serverPlayer.js';
 
 type Answer = { status?: number; body: unknown } | 'hang';
@@ -52,20 +52,7 @@ const completion = (message: object, more: object = {}) => ({
 const calling = (name: string, args: unknown = '{}', more: object = {}) =>
   completion({ tool_calls: [{ id: 'abc', type: 'function', function: { name, arguments: args } }] }, more);
 
-const options: SamplingOptions = {
-  temperature: 0.5,
-  topP: 0.9,
-  topK: 0,
-  minP: 0,
-  stopStrings: [],
-  contextThreshold: 'share',
-  contextSummary: false,
-  contextShare: 0.75,
-  keptObservations: 0,
-  commandSlots: 4,
-  maxTokensPerTurn: 200,
-  episodeSeconds: 60,
-};
+const options: SamplingOptions = { ...plainOptions, temperature: 0.5, topP: 0.9 };
 const task = { instance_id: 'task', whetstone: { split: 'train' } } as Task;
 const plan: EpisodePlan = { id: 'eval/task/0', kind: 'evaluation', step: 0, task, sample: 0, seed: 7 };
 

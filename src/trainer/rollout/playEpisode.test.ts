@@ -11,11 +11,11 @@ import type { TextCodec } from '../text/textCodec.js';
 import { writeTinyPolicy } from '../tinyPolicy.testing.js';
 import { groupAdvantages } from '../algorithm/advantages.js';
 import { checkActionMask } from './actionMask.js';
-import type { EpisodePlan, SamplingOptions } from './arena.js';
+import type { EpisodePlan } from './arena.js';
 import { trainingSequence } from './nodes.js';
 import { playEpisode } from './playEpisode.js';
 import { playGroups } from './playGroups.js';
-import { answer, scriptedArena, scriptedPlayer } from './scripted.testing.js';
+import { answer, plainOptions, scriptedArena, scriptedPlayer } from './scripted.testing.js';
 
 let root: string;
 let codec: TextCodec;
@@ -26,20 +26,6 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 const call = (name: string) => `<tool_call>\n{"name": "${name}", "arguments": {}}\n</tool_call>`;
-const options: SamplingOptions = {
-  temperature: 1,
-  topP: 1,
-  topK: 0,
-  minP: 0,
-  stopStrings: [],
-  contextThreshold: 'share',
-  contextSummary: false,
-  contextShare: 0.75,
-  keptObservations: 0,
-  commandSlots: 4,
-  maxTokensPerTurn: 200,
-  episodeSeconds: 60,
-};
 const never = new AbortController().signal;
 const task = { instance_id: 'task', whetstone: { split: 'train' } } as Task;
 const plan: EpisodePlan = { id: 'step-000001/task/0', kind: 'rollout', step: 1, task, sample: 0, seed: 7 };
@@ -54,7 +40,7 @@ describe('an episode', () => {
     const { arena, counts } = scriptedArena((_, turn) =>
       Promise.resolve(turn === 3 ? submits : { observations: [answer(String(turn), 'fine')], stopReason: null }),
     );
-    const trajectory = await playEpisode(player, arena, plan, options, never);
+    const trajectory = await playEpisode(player, arena, plan, plainOptions, never);
     const ids = allIds(trajectory);
     for (const { tokenIds } of requests) expect([...tokenIds]).toEqual(ids.slice(0, tokenIds.length));
     expect(trajectory.nodes.map((node) => node.message.role)).toEqual([
@@ -87,7 +73,7 @@ describe('an episode', () => {
       const { arena } = scriptedArena((_, turn) =>
         Promise.resolve(turn === 2 ? submits : { observations: [answer('1', 'fine')], stopReason: null }),
       );
-      const trajectory = await playEpisode(player, arena, plan, options, never);
+      const trajectory = await playEpisode(player, arena, plan, plainOptions, never);
       const [, , turn, observation] = trajectory.nodes;
       const stop = cut === 0 ? turn : observation;
       const position = cut === 0 ? turn.tokenIds.length - 1 : 0;
@@ -104,7 +90,7 @@ describe('an episode', () => {
     const { arena } = scriptedArena((_, number) =>
       Promise.resolve(number === 2 ? submits : { observations, stopReason: null }),
     );
-    const trajectory = await playEpisode(player, arena, plan, options, never);
+    const trajectory = await playEpisode(player, arena, plan, plainOptions, never);
     const nodes = trajectory.nodes.slice(3, 5);
     expect(nodes.map((node) => codec.decode(node.tokenIds).includes('first'))).toEqual([true, false]);
     expect(nodes.map((node) => codec.decode(node.tokenIds).includes('second'))).toEqual([false, true]);
@@ -126,7 +112,7 @@ describe('an episode', () => {
     const length = prompt.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
     const { player } = scriptedPlayer(codec, [turn], length + 5);
     const { arena, counts } = scriptedArena(() => Promise.reject(new Error('a cut turn was played')));
-    const trajectory = await playEpisode(player, arena, plan, options, never);
+    const trajectory = await playEpisode(player, arena, plan, plainOptions, never);
     expect(trajectory.stopReason).toBe('token-limit');
     expect(allIds(trajectory)).toHaveLength(length + 5);
     expect(counts.graded).toBe(1);
@@ -137,7 +123,7 @@ describe('an episode', () => {
     const { arena } = scriptedArena(
       (_, __, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(cancelled()))),
     );
-    const trajectory = await playEpisode(player, arena, plan, { ...options, episodeSeconds: 0.05 }, never);
+    const trajectory = await playEpisode(player, arena, plan, { ...plainOptions, episodeSeconds: 0.05 }, never);
     expect(trajectory).toMatchObject({ stopReason: 'time-limit', infrastructureError: null });
     expect(trajectory.grade).not.toBeNull();
   });
@@ -150,7 +136,7 @@ describe('an episode', () => {
       const { arena, counts } = scriptedArena(() =>
         failed++ < failures ? Promise.reject(infrastructure('No space.', 'Free some.')) : Promise.resolve(submits),
       );
-      const trajectory = await playEpisode(player, arena, plan, options, never);
+      const trajectory = await playEpisode(player, arena, plan, plainOptions, never);
       expect(trajectory.infrastructureError).toBe(failures === 1 ? null : 'No space. Free some.');
       expect(trajectory.grade === null).toBe(failures === 2);
       expect(counts).toMatchObject({ started: 2, disposed: 2 });
@@ -167,7 +153,7 @@ describe('an episode', () => {
       const { arena, counts } = scriptedArena(() =>
         failed++ < failures ? Promise.reject(new TypeError('x is undefined')) : Promise.resolve(submits),
       );
-      const trajectory = await playEpisode(player, arena, plan, options, never);
+      const trajectory = await playEpisode(player, arena, plan, plainOptions, never);
       expect(trajectory.infrastructureError).toBe(failures === 1 ? null : 'The episode crashed: x is undefined');
       expect(counts).toMatchObject({ started: 2, disposed: 2 });
     }
@@ -180,7 +166,9 @@ describe('an episode', () => {
       abort.abort();
       return Promise.reject(cancelled());
     });
-    await expect(playEpisode(player, arena, plan, options, abort.signal)).rejects.toMatchObject({ kind: 'cancelled' });
+    await expect(playEpisode(player, arena, plan, plainOptions, abort.signal)).rejects.toMatchObject({
+      kind: 'cancelled',
+    });
     expect(counts).toMatchObject({ started: 1, disposed: 1, graded: 0 });
   });
 });
@@ -189,7 +177,7 @@ describe('the check of the action mask', () => {
   it('finds a token of the wrong side, a hole in the log-probabilities and arrays that do not fit', async () => {
     const { player } = scriptedPlayer(codec, [codec.encodeTurn(call('submit'))]);
     const { arena } = scriptedArena(() => Promise.resolve(submits));
-    const good = await playEpisode(player, arena, plan, options, never);
+    const good = await playEpisode(player, arena, plan, plainOptions, never);
     const withNode = (index: number, change: object): Trajectory => ({
       ...good,
       nodes: good.nodes.map((node, at) => (at === index ? { ...node, ...change } : node)),
@@ -211,7 +199,7 @@ describe('the sequence for the learner', () => {
     const turn = codec.encodeTurn(call('submit'));
     const { player } = scriptedPlayer(codec, [turn]);
     const { arena } = scriptedArena(() => Promise.resolve(submits));
-    const { tokenIds, actionMask } = trainingSequence(await playEpisode(player, arena, plan, options, never));
+    const { tokenIds, actionMask } = trainingSequence(await playEpisode(player, arena, plan, plainOptions, never));
     expect([...tokenIds.slice(-turn.length)]).toEqual([...turn]);
     expect(actionMask.at(-1)).toBe(1);
     expect(actionMask.reduce((sum, bit) => sum + bit, 0)).toBe(turn.length);
@@ -236,7 +224,7 @@ describe('groups', () => {
       return submits;
     });
     const seen: string[] = [];
-    const trajectories = await playGroups(submitting(), arena, plans, options, {
+    const trajectories = await playGroups(submitting(), arena, plans, plainOptions, {
       ...schedule,
       onTrajectory: ({ id }) => seen.push(id),
     });
@@ -247,13 +235,13 @@ describe('groups', () => {
 
   it('take what is recorded for played', async () => {
     const { arena, counts } = scriptedArena(() => Promise.resolve(submits));
-    const before = await playEpisode(submitting(), arena, plans[1], options, never);
+    const before = await playEpisode(submitting(), arena, plans[1], plainOptions, never);
     const seen: string[] = [];
     const trajectories = await playGroups(
       submitting(),
       arena,
       plans,
-      options,
+      plainOptions,
       { ...schedule, onTrajectory: ({ id }) => seen.push(id) },
       (id) => Promise.resolve(id === before.id ? before : null),
     );
@@ -268,7 +256,7 @@ describe('groups', () => {
       await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(cancelled())));
       return submits;
     });
-    await expect(playGroups(submitting(), arena, plans, options, schedule)).rejects.toThrow('No such key.');
+    await expect(playGroups(submitting(), arena, plans, plainOptions, schedule)).rejects.toThrow('No such key.');
     expect(counts.disposed).toBe(counts.started);
   });
 
@@ -278,7 +266,7 @@ describe('groups', () => {
       crashes-- > 0 ? Promise.reject(new Error('a crash')) : Promise.resolve(submits),
     );
     const turns = [...plans, 0, 0].map(() => codec.encodeTurn(call('submit')));
-    const played = await playGroups(scriptedPlayer(codec, turns).player, arena, plans, options, {
+    const played = await playGroups(scriptedPlayer(codec, turns).player, arena, plans, plainOptions, {
       ...schedule,
       concurrency: 1,
     });
@@ -291,7 +279,7 @@ describe('groups', () => {
   it('end where every episode failed: there is nothing to learn from', async () => {
     const { arena } = scriptedArena(() => Promise.reject(infrastructure('No space.', 'Free some.')));
     const turns = new Array<Int32Array>(10).fill(codec.encodeTurn(call('submit')));
-    const played = playGroups(scriptedPlayer(codec, turns).player, arena, plans, options, schedule);
+    const played = playGroups(scriptedPlayer(codec, turns).player, arena, plans, plainOptions, schedule);
     await expect(played).rejects.toMatchObject({
       kind: 'infrastructure',
       message: expect.stringMatching(/All 5.*No space/) as string,
@@ -314,9 +302,13 @@ describe('groups', () => {
       codec,
       many.map(() => codec.encodeTurn(call('submit'))),
     );
-    const played = playGroups(player, arena, many, options, { ...schedule, concurrency: 200, signal: abort.signal });
+    const played = playGroups(player, arena, many, plainOptions, {
+      ...schedule,
+      concurrency: 200,
+      signal: abort.signal,
+    });
     await expect(played).rejects.toMatchObject({ kind: 'cancelled' });
-    expect(most).toBe(options.commandSlots);
+    expect(most).toBe(plainOptions.commandSlots);
     expect(counts.disposed).toBe(counts.started);
     expect(new Set(released).size).toBe(counts.started);
   });

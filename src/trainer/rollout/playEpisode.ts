@@ -16,7 +16,7 @@ import type {
 } from './arena.js';
 import type { Dialogue, Opening } from './dialogue.js';
 import { NodePath } from './nodes.js';
-import { Slots } from './slots.js';
+import { Slots } from '../../env/slots.js';
 import { TokenDialogue } from './tokenDialogue.js';
 
 /**

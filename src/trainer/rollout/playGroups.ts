@@ -3,7 +3,7 @@ import { cancelled, infrastructure } from '../../trajectory/errors.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { Arena, EpisodePlan, MessagePlayer, Player, SamplingOptions } from './arena.js';
 import { playEpisode } from './playEpisode.js';
-import { Slots } from './slots.js';
+import { Slots } from '../../env/slots.js';
 
 export interface Schedule {
   /** Episodes side by side: their turns are sampled as one batch while others wait for their commands. */

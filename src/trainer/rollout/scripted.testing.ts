@@ -5,7 +5,23 @@ import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js'
 import type { Task } from '../../trajectory/task.js';
 import type { GenerationRequest, Generator } from '../model/policy.js';
 import type { TextCodec } from '../text/textCodec.js';
-import type { Arena, ArenaEpisode } from './arena.js';
+import type { Arena, ArenaEpisode, SamplingOptions } from './arena.js';
+
+/** Settings of an episode that meets no limit. */
+export const plainOptions: SamplingOptions = {
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  stopStrings: [],
+  contextThreshold: 'share',
+  contextSummary: false,
+  contextShare: 0.75,
+  keptObservations: 0,
+  commandSlots: 4,
+  maxTokensPerTurn: 200,
+  episodeSeconds: 60,
+};
 
 /** Says the turns one after the other; what it was asked is kept. */
 export function scriptedPlayer(codec: TextCodec, turns: readonly Int32Array[], maxContext = 4096) {

@@ -10,22 +10,9 @@ import type { EpisodePlan, SamplingOptions } from './arena.js';
 import { leftOut } from './contextWindow.js';
 import { trainingSequence } from './nodes.js';
 import { playEpisode } from './playEpisode.js';
-import { answer, scriptedArena, scriptedPlayer } from './scripted.testing.js';
+import { answer, plainOptions, scriptedArena, scriptedPlayer } from './scripted.testing.js';
 
-const options: SamplingOptions = {
-  temperature: 1,
-  topP: 1,
-  topK: 0,
-  minP: 0,
-  stopStrings: [],
-  contextThreshold: 'share',
-  contextSummary: false,
-  contextShare: 0.05,
-  keptObservations: 0,
-  commandSlots: 4,
-  maxTokensPerTurn: 200,
-  episodeSeconds: 60,
-};
+const options: SamplingOptions = { ...plainOptions, contextShare: 0.05 };
 const task = { instance_id: 'task', whetstone: { split: 'train' } } as Task;
 const plan: EpisodePlan = { id: 'step-000001/task/0', kind: 'rollout', step: 1, task, sample: 0, seed: 7 };
 

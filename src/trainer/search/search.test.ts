@@ -2,24 +2,11 @@ import { expect, it } from 'vitest';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { SamplingOptions } from '../rollout/arena.js';
-import { answer, scriptedArena, scriptedPlayer } from '../rollout/scripted.testing.js';
+import { answer, plainOptions, scriptedArena, scriptedPlayer } from '../rollout/scripted.testing.js';
 import { fixtureCodec } from '../text/fixtureCodecs.testing.js';
 import { searchTasks } from './search.js';
 
-const options: SamplingOptions = {
-  temperature: 1,
-  topP: 1,
-  topK: 0,
-  minP: 0,
-  stopStrings: [],
-  contextThreshold: 'share',
-  contextSummary: false,
-  contextShare: 0.75,
-  keptObservations: 0,
-  commandSlots: 1,
-  maxTokensPerTurn: 200,
-  episodeSeconds: 60,
-};
+const options: SamplingOptions = { ...plainOptions, commandSlots: 1 };
 const codec = fixtureCodec('embedded');
 const turnOf = (name: string) =>
   codec.encodeMessage({ role: 'assistant', content: '', toolCalls: [{ id: 'c', name, arguments: {} }], raw: '' });

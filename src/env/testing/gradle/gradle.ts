@@ -1,10 +1,9 @@
 import path from 'node:path';
 import { gradleUserHome, wrappedGradle } from '../../sandbox/javaToolchain.js';
-import { parseJavaResults } from '../javaResults.js';
+import { provenJavaResults } from '../javaResults.js';
 import { isGradableJava } from '../gradableJava.js';
 import { isJavaTestPath, JavaSources } from '../javaTests.js';
 import { listFiles } from '../listFiles.js';
-import { readProvenBeside } from '../resultsProof.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from '../testRunner.js';
 import { gradleBuilds } from './gradleBuilds.js';
 import { gradleScript } from './gradleScript.js';
@@ -111,14 +110,8 @@ export class Gradle implements TestRunner {
     tree: string,
     key?: string,
   ): Promise<readonly TestResult[] | null> {
-    const text = await readProvenBeside(resultsFolder, resultsName, key);
-    return text === null
-      ? null
-      : parseJavaResults(text, {
-          root: detected.root,
-          tree,
-          sources: this.sources ?? new JavaSources(detected.testFiles),
-        });
+    const sources = this.sources ?? new JavaSources(detected.testFiles);
+    return provenJavaResults(resultsFolder, resultsName, key, { root: detected.root, tree, sources });
   }
 }
 

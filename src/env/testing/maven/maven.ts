@@ -5,10 +5,9 @@ import { findProgram } from '../../sandbox/toolchain.js';
 import { isGradableJava } from '../gradableJava.js';
 import { isJavaTestPath, JavaSources } from '../javaTests.js';
 import { listFiles } from '../listFiles.js';
-import { readProvenBeside } from '../resultsProof.js';
 import type { DetectedRunner, RunnerCheck, TestResult, TestRunner } from '../testRunner.js';
 import { mavenBuilds, type MavenBuild } from './mavenProjects.js';
-import { parseJavaResults } from '../javaResults.js';
+import { provenJavaResults } from '../javaResults.js';
 import { spyJar } from './spyJar.js';
 
 const resultsName = 'results.jsonl';
@@ -178,13 +177,7 @@ export class Maven implements TestRunner {
     tree: string,
     key?: string,
   ): Promise<readonly TestResult[] | null> {
-    const text = await readProvenBeside(resultsFolder, resultsName, key);
-    return text === null
-      ? null
-      : parseJavaResults(text, {
-          root: detected.root,
-          tree,
-          sources: this.found?.sources ?? new JavaSources(detected.testFiles),
-        });
+    const sources = this.found?.sources ?? new JavaSources(detected.testFiles);
+    return provenJavaResults(resultsFolder, resultsName, key, { root: detected.root, tree, sources });
   }
 }

@@ -1,4 +1,4 @@
-import { cancelled } from '../../trajectory/errors.js';
+import { cancelled } from '../trajectory/errors.js';
 
 /**
  * So many pieces of work at a time, the rest in a queue, first come first served: episodes side by side are many more than
