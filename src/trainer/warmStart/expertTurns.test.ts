@@ -69,6 +69,15 @@ describe("the expert's turns", () => {
     expect(callOf(turns[1]).arguments).toMatchObject({ line: 5, old: ' <=', new: ' <' });
   });
 
+  it('read the definition above the fault where a name is defined twice', async () => {
+    const classOf = (name: string) => `class ${name} {\n  constructor(a) {\n    this.a = a;\n  }\n}\n`;
+    const after = classOf('One') + classOf('Two');
+    const before = classOf('One') + classOf('Two').replace('= a', '= b');
+    expect((await play(before, after))![1]).toContain(
+      '<think>\nconstructor\n7:   constructor(a) {\n8:     this.a = b;\n</think>',
+    );
+  });
+
   it('search for the function first where the bug is out of sight', async () => {
     const turns = (await play(source.replace('length === 0', 'length !== 0'), source))!;
     expect(turns.map((turn) => callOf(turn).name)).toEqual(['search', 'open', 'edit', 'run_tests', 'submit']);
