@@ -10,9 +10,11 @@ import type { Baseline } from './baseline.js';
 import type { FileChange, Workspace } from '../workspace/workspace.js';
 import { historyCandidates, type HistoryCandidate } from './history/candidates.js';
 import { startTreeChanges } from './history/startChanges.js';
+import { splitTests, type SplitChange } from './history/testsWithinSources.js';
 import { testsForCommit } from './selection/testSelector.js';
 import { historyStatement } from './statement.js';
 import { runOnce, SILENT, tryTrees, type ValidTrial } from './trial.js';
+import { unifiedDiff } from './unifiedDiff.js';
 
 export interface HistorySettings extends AttemptSettings {
   /** Commits looked at. */
@@ -25,8 +27,8 @@ export async function* historyAttempts(
   baseline: Baseline,
   settings: HistorySettings,
 ): AsyncGenerator<Attempt> {
-  const isTest = (path: string) => environment.suites.isTestFile(path);
-  const commits = historyCandidates(environment.repository, isTest, settings.historyLimit, settings.signal);
+  const { repository, suites } = environment;
+  const commits = historyCandidates(repository, suites, settings.historyLimit, settings.signal);
   for await (const considered of commits) {
     if ('skipped' in considered) {
       yield skippedAttempt('history', considered.skipped);
@@ -63,16 +65,17 @@ async function tryCommit(
       : environment.openWorkspaceFromTree(environment.baseTree, '', [...laidOver, ...changes]);
   const tried = await tryStart(environment, baseline, candidate, settings, open);
   if (!('result' in tried)) return tried;
-  const { result, files } = tried;
+  const { result, files, tests, oracle } = tried;
+  const testPatch = candidate.testPatch + unifiedDiff(tests);
   return {
     draft: {
       source: 'history',
       baseCommit: candidate.parent,
       baseTree,
       date: candidate.date,
-      startPatch: candidate.testPatch,
-      testPatch: candidate.testPatch,
-      patch: candidate.sourcePatch,
+      startPatch: testPatch,
+      testPatch,
+      patch: tests.length === 0 ? candidate.sourcePatch : unifiedDiff(oracle),
       statement: (failing) => historyStatement(candidate.message, failing),
       failures: result.failures,
       failToPass: result.verdict.failToPass,
@@ -95,49 +98,69 @@ async function tryStart(
   candidate: HistoryCandidate,
   { quarantine, timeoutMs, signal, gradingMs, validationRuns }: HistorySettings,
   open: OpenStart,
-): Promise<AttemptResult | { readonly result: ValidTrial; readonly files: readonly string[] }> {
+): Promise<AttemptResult | (Prepared & { readonly result: ValidTrial })> {
   const prepared = await prepare(environment, baseline, candidate, gradingMs, open);
-  if (prepared === null) return { invalid: 'its patch does not apply' };
-  const { files, oracle } = prepared;
+  if ('invalid' in prepared) return prepared;
+  const { files, tests, whole } = prepared;
   if (files.length === 0) return { invalid: 'no tests ran' };
 
   let first: TestReport | undefined;
   const sound = async () => {
-    const report = await runOnce(() => open(oracle), { files, timeoutMs, signal });
+    const report = await runOnce(() => open(whole), { files, timeoutMs, signal });
     first ??= report;
     return report;
   };
-  const broken = () => runOnce(() => open([]), { files, timeoutMs, signal });
+  const broken = () => runOnce(() => open(tests), { files, timeoutMs, signal });
   const result = await tryTrees(sound, broken, validationRuns);
   quarantine.noteSound(result.wavering.sound);
   quarantine.noteBroken(candidate.commit, result.wavering.broken);
   if (result.kind === 'flaky') return { flaky: true };
-  if (result.kind === 'valid') return { result, files };
+  if (result.kind === 'valid') return { ...prepared, result };
   const own = first?.results.some(({ file, status }) => status === 'failed' && candidate.testFiles.includes(file));
   return { invalid: result.reason === SILENT && own ? 'its own tests fail with its change too' : result.reason };
 }
 
-/** The test files of the commit's tree that matter, and the oracle as changes of the start tree. Null where a patch does not apply. */
+interface Prepared extends SplitChange {
+  /** The test files of the start tree that matter. */
+  readonly files: readonly string[];
+  /** The commit's whole change of sources. */
+  readonly whole: readonly FileChange[];
+}
+
+/** What is tried, or why nothing can be. */
 async function prepare(
   environment: RepositoryEnvironment,
   baseline: Baseline,
   candidate: HistoryCandidate,
   gradingMs: number,
   open: OpenStart,
-) {
+): Promise<Prepared | { readonly invalid: string }> {
+  const { suites } = environment;
   try {
-    const start = await open([]);
-    try {
-      const read = (path: string) => readFile(join(start.root, ...path.split('/')), 'utf8').catch(() => null);
-      const oracle = await applyUnifiedDiff(candidate.sourcePatch, read);
-      const testFiles = await environment.suites.testFilesIn(start.root);
-      const files = await testsForCommit(start.root, testFiles, candidate, baseline, gradingMs);
-      return { oracle, files };
-    } finally {
-      await start.dispose();
-    }
+    const whole = await inTree(open([]), (root) =>
+      applyUnifiedDiff(candidate.sourcePatch, (path) =>
+        readFile(join(root, ...path.split('/')), 'utf8').catch(() => null),
+      ),
+    );
+    const split = splitTests(whole, (path, original, changed) => suites.restoreTests(path, original, changed));
+    if (split === null) return { invalid: 'its change cannot be graded' };
+    const testFiles = [...candidate.testFiles, ...split.tests.map(({ path }) => path)];
+    const files = await inTree(open(split.tests), async (root) =>
+      testsForCommit(root, await suites.testFilesIn(root), { ...candidate, testFiles }, baseline, gradingMs),
+    );
+    return { ...split, files, whole };
   } catch (error) {
     if (error instanceof WhetstoneError && error.kind !== 'bad-input') throw error;
-    return null;
+    return { invalid: 'its patch does not apply' };
+  }
+}
+
+/** Reads something of a tree, which is gone afterwards. */
+async function inTree<T>(opening: Promise<Workspace>, read: (root: string) => Promise<T>): Promise<T> {
+  const tree = await opening;
+  try {
+    return await read(tree.root);
+  } finally {
+    await tree.dispose();
   }
 }

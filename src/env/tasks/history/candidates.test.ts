@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openRepository } from '../../repo/repository.js';
+import { restoreTests } from '../../testing/cargoTest/restoreTests.js';
 import { historyCandidates, type Considered } from './candidates.js';
 
 let folder: string;
@@ -28,10 +29,16 @@ function commit(message: string, files: Record<string, string | Buffer> = {}): v
   git('add', '-A');
   git('-c', 'user.name=A', '-c', 'user.email=a@example.org', 'commit', '-qm', message, '--allow-empty');
 }
+/** Rust's tests stand within sources. */
+const tests = {
+  isTestFile: (path: string) => path.endsWith('.test.js'),
+  isMixed: (path: string) => path.endsWith('.rs'),
+  restoreTests,
+};
 async function considered(limit = 100): Promise<Considered[]> {
   const repository = await openRepository(folder);
   const found: Considered[] = [];
-  for await (const one of historyCandidates(repository, (path) => path.endsWith('.test.js'), limit)) found.push(one);
+  for await (const one of historyCandidates(repository, tests, limit)) found.push(one);
   return found;
 }
 
@@ -71,6 +78,17 @@ describe('historyCandidates', () => {
     git('checkout', '-q', parent);
     execFileSync('git', ['-C', folder, 'apply', '-'], { input: testPatch + sourcePatch });
     expect(git('diff', '--stat', '--no-ext-diff', 'main', '--', 'src', 'test')).toBe('');
+  });
+
+  it('takes a commit whose tests stand within its source, and skips one that changes no test there', async () => {
+    const source = (body: string, tested: string) =>
+      `pub fn one() -> u32 {\n    ${body}\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn is_one() {\n        assert_eq!(${tested}, super::one());\n    }\n}\n`;
+    commit('A crate', { 'src/lib.rs': source('2', '2') });
+    commit('One is one', { 'src/lib.rs': source('1', '1') });
+    commit('One is still one', { 'src/lib.rs': source('3 - 2', '1') });
+    const [still, one] = await considered();
+    expect(still).toEqual({ skipped: 'no test change' });
+    expect(one).toMatchObject({ candidate: { sourceFiles: ['src/lib.rs'], testFiles: [], testPatch: '' } });
   });
 
   it('takes a test patch with a binary file, which git applies', async () => {

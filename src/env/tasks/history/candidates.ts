@@ -19,25 +19,35 @@ export interface HistoryCandidate {
 
 export type Considered = { readonly candidate: HistoryCandidate } | { readonly skipped: string };
 
+const NO_TEST_CHANGE = 'no test change';
 const FOREIGN = 'only vendored, generated or configuration code';
 const MAX_FILES = 12;
 const MAX_CHANGED_LINES = 400;
 const MAX_PATCH_CHARACTERS = 512 * 1024;
 
+/** The runners' own word on what a test is. */
+export interface RunnersTests {
+  isTestFile(path: string): boolean;
+  /** Does this source hold tests too? */
+  isMixed(path: string): boolean;
+  /** The changed text with the original's tests in it. */
+  restoreTests(path: string, original: string, changed: string): string | null;
+}
+
 /**
  * Looks at the commits that lead to the repository's HEAD, newest first, and says of each why it cannot be a task or
- * gives it as a candidate. `isRunnersTest` is the test runner's own word on what a test file is.
+ * gives it as a candidate.
  */
 export async function* historyCandidates(
   repository: Repository,
-  isRunnersTest: (path: string) => boolean,
+  tests: RunnersTests,
   limit: number,
   signal?: AbortSignal,
 ): AsyncGenerator<Considered> {
   const shallow = (await repository.git(['rev-parse', '--is-shallow-repository'])).trim() === 'true';
   for (const commit of await listCommits(repository, repository.headCommit, limit, signal)) {
     signal?.throwIfAborted();
-    yield await consider(repository, commit, shallow, (path) => isRunnersTest(path) || isTestPath(path));
+    yield await consider(repository, commit, shallow, tests);
   }
 }
 
@@ -45,8 +55,9 @@ async function consider(
   repository: Repository,
   commit: Commit,
   shallow: boolean,
-  isTest: (path: string) => boolean,
+  tests: RunnersTests,
 ): Promise<Considered> {
+  const isTest = (path: string) => tests.isTestFile(path) || isTestPath(path);
   const [parent, ...others] = commit.parents;
   if (parent === undefined) return { skipped: shallow ? 'shallow boundary' : 'root commit' };
   if (others.length > 0) return { skipped: 'merge' };
@@ -64,20 +75,24 @@ async function consider(
     const foreign = touched((path) => !isTest(path) && languageOf(path) !== null && !isSourcePath(path));
     return { skipped: foreign.length > 0 ? FOREIGN : 'no source change' };
   }
-  if (testFiles.length === 0) return { skipped: 'no test change' };
+  if (testFiles.length === 0 && !sourceFiles.some((path) => tests.isMixed(path))) return { skipped: NO_TEST_CHANGE };
   if (sourceFiles.length + testFiles.length > MAX_FILES) return { skipped: 'too large' };
   if (await changesDependencies(repository, parent, commit.id, files)) return { skipped: 'dependencies changed' };
 
   const sourcePatch = await patchOf(repository, parent, commit.id, sourceFiles);
   // The test patch is only ever applied by git, which knows binary files too.
-  const testPatch = await patchOf(repository, parent, commit.id, testFiles, ['--binary']);
+  const testPatch = testFiles.length === 0 ? '' : await patchOf(repository, parent, commit.id, testFiles, ['--binary']);
   const flaw = flawOf(sourcePatch, testPatch);
   if (flaw !== null) return { skipped: flaw };
-  const emptiness = await emptinessOf(
+  const texts = await textsOf(
     repository,
     files.filter(({ path, oldPath }) => [path, oldPath].some(isSource)),
   );
+  const emptiness = emptinessOf(texts);
   if (emptiness !== null) return { skipped: emptiness };
+  const changesTests = ({ path, before, after }: SourceTexts) =>
+    before !== null && after !== null && tests.isMixed(path) && tests.restoreTests(path, after, before) !== before;
+  if (testFiles.length === 0 && !texts.some(changesTests)) return { skipped: NO_TEST_CHANGE };
   const { id, date, message } = commit;
   return { candidate: { commit: id, parent, date, message, sourceFiles, testFiles, sourcePatch, testPatch } };
 }
@@ -95,16 +110,26 @@ function nothingToLearn(files: readonly ChangedFile[], matters: (path: string) =
 
 const hasSameContent = ({ oldBlob, newBlob }: ChangedFile) => oldBlob === newBlob;
 
-/** Why the change of the sources says nothing, from their texts on both sides; null where it says something. */
-async function emptinessOf(repository: Repository, files: readonly ChangedFile[]): Promise<string | null> {
+/** A source on both sides of a commit. */
+interface SourceTexts {
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+function textsOf(repository: Repository, files: readonly ChangedFile[]): Promise<SourceTexts[]> {
   const read = (blob: string | null) => (blob === null ? null : repository.git(['cat-file', 'blob', blob]));
-  const texts = await Promise.all(
+  return Promise.all(
     files.map(async ({ path, oldBlob, newBlob }) => ({
       path,
       before: await read(oldBlob),
       after: await read(newBlob),
     })),
   );
+}
+
+/** Why the change of the sources says nothing; null where it says something. */
+function emptinessOf(texts: readonly SourceTexts[]): string | null {
   const isGenerated = (text: string | null) => text !== null && !isWrittenByHand(text);
   if (texts.every(({ before, after }) => isGenerated(before) || isGenerated(after))) return FOREIGN;
   const isSame = texts.every(({ path, before, after }) => {
