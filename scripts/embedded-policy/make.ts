@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { saveCheckpoint } from '../../src/trainer/model/checkpoint.js';
 import { modelCard } from './card.js';
 import { permissiveSources, type CorpusFile } from './corpus/permissive.js';
-import { reviewEpisodes } from './corpus/reviews.js';
+import { hasAttempts, reviewEpisodes } from './corpus/reviews.js';
 import { messagesOf, toldByTests } from './corpus/toldByTests.js';
 import type { ExpertEpisode } from './episodes/episode.js';
 import { type Chunk, chunkFile, generateEpisodes, readChunk } from './episodes/generate.js';
@@ -108,9 +108,12 @@ async function readReviews(corpus: readonly CorpusFile[]): Promise<ExpertEpisode
     const messages = messagesOf((await Promise.all(CHUNKS.slice(0, TOKENIZER_CHUNKS).map(readChunk))).flat());
     for (const [index, source] of corpus.entries()) {
       if (source.path.endsWith('.py') && !rng.chance(PYTHON_FILES_KEPT)) continue;
-      const episodes = reviewEpisodes(rng, source, REVIEWS_PER_FUNCTION, seen).map((review) =>
-        rng.chance(REVIEWS_TOLD_BY_TESTS) ? (toldByTests(rng, review, messages) ?? review) : review,
-      );
+      const episodes = reviewEpisodes(rng, source, REVIEWS_PER_FUNCTION, seen).flatMap((review) => {
+        const isTold = hasAttempts(review) || rng.chance(REVIEWS_TOLD_BY_TESTS);
+        const told = isTold ? toldByTests(rng, review, messages) : null;
+        if (told !== null) return [told];
+        return hasAttempts(review) ? [] : [review];
+      });
       if (episodes.length > 0) used.set(source.package, source.licence);
       made.push(...episodes);
       if (index % 500 === 499) log(`reviews: ${index + 1} of ${corpus.length} files, ${made.length} episodes`);

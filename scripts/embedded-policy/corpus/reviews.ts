@@ -5,18 +5,27 @@ import {
   parseSource,
   type SyntaxNode,
 } from '../../../src/env/tasks/injection/parsing.js';
-import { renderEdit } from '../../../src/env/tools/edit.js';
 import { renderOpen, WINDOW_LINES } from '../../../src/env/tools/open.js';
 import { systemPrompt } from '../../../src/env/tools/prompts.js';
 import { SUBMITTED } from '../../../src/env/tools/submit.js';
 import { toolSchemas } from '../../../src/env/tools/tools.js';
-import type { ExpertEpisode } from '../episodes/episode.js';
-import { lineEdit } from '../../../src/trainer/warmStart/lineEdit.js';
-import { editTurn, toolCall } from '../../../src/trainer/warmStart/turnText.js';
+import { attemptTurn, editSteps } from '../episodes/attempt.js';
+import type { EpisodeTurn, ExpertEpisode } from '../episodes/episode.js';
+import { toolCall } from '../../../src/trainer/warmStart/turnText.js';
 import { HARD, randomMutation } from '../episodes/variants.js';
 import { invented, NOUNS } from '../programs/names.js';
 import type { Rng } from '../programs/rng.js';
 import type { CorpusFile } from './permissive.js';
+
+/** Part of the single bugs that are not found at the first attempt; and of those, at the second; and so on. */
+const PART_THAT_FAILS = 0.4;
+
+/** What follows on an attempt that fails; whoever tells the review by tests writes what they say. */
+const TESTS_FAIL_STILL: EpisodeTurn = {
+  raw: toolCall('run_tests', {}),
+  train: true,
+  observations: [{ name: 'run_tests', content: '' }],
+};
 
 /** Characters; finding the functions of a longer file takes a while. */
 const longestFile = 40_000;
@@ -91,7 +100,7 @@ function reviewEpisode(rng: Rng, language: Language, extension: string, scene: S
   if (countSyntaxErrors(parseSource(source, language).root) > 0) return null;
   const bugs = new Map<NamedFunction, readonly string[]>();
   for (const target of rng.shuffle(functions)) {
-    if (bugs.size === 4 || (bugs.size > 0 && rng.chance(0.1))) break;
+    if (bugs.size === 4 || (bugs.size > 0 && rng.chance(0.25))) break;
     const bug = randomMutation(rng, path, source, target);
     if (bug === null || HARD.has(bug.operator)) continue;
     const mutated = bug.source.split('\n');
@@ -105,18 +114,22 @@ function reviewEpisode(rng: Rng, language: Language, extension: string, scene: S
   };
   const shown = withBugs(bugs);
   const names = [...bugs.keys()].map(({ name }) => name);
-  const turns: ExpertEpisode['turns'][number][] = [];
+  const turns: EpisodeTurn[] = [];
   for (const target of [...bugs.keys()]) {
     const before = withBugs(bugs);
     bugs.delete(target);
     const after = withBugs(bugs);
-    const repair = lineEdit(before, after);
-    if (repair === null || repair.old.length + repair.new.length > 260) return null;
-    turns.push({
-      raw: editTurn(target.name, before, path, repair),
-      train: true,
-      observations: [{ name: 'edit', content: renderEdit(path, before, after) }],
-    });
+    let current = before;
+    while (names.length === 1 && rng.chance(PART_THAT_FAILS)) {
+      const wrong = randomMutation(rng, path, before, target)?.source;
+      const attempt = wrong === undefined || wrong === after ? null : editSteps(current, wrong, before);
+      if (attempt === null || wrong!.split('\n').length !== lines.length) break;
+      turns.push(attemptTurn(target.name, path, attempt, false), TESTS_FAIL_STILL);
+      current = wrong!;
+    }
+    const repair = editSteps(current, after, before);
+    if (repair === null) return null;
+    turns.push(attemptTurn(target.name, path, repair, true));
   }
   const place = scene.openAt === undefined ? path : `${path}, line ${scene.openAt}`;
   return {
@@ -145,7 +158,7 @@ function request(rng: Rng, place: string, names: readonly string[]): string {
   ]);
 }
 
-/** Functions and methods of 4 to 18 lines that are not inside another function. */
+/** Functions and methods of 4 to 24 lines that are not inside another function. */
 function functionsOf(text: string, language: Language): NamedFunction[] {
   const { root } = parseSource(text, language);
   if (root.hasError) return [];
@@ -163,7 +176,7 @@ function functionsOf(text: string, language: Language): NamedFunction[] {
     const whole = node.parent?.type === 'export_statement' ? node.parent : node;
     const [first, last] = [whole.startPosition.row + 1, whole.endPosition.row + 1];
     const own = lines.slice(first - 1, last);
-    if (name === undefined || name.length < 2 || !isOutermost(node) || own.length < 4 || own.length > 18) return [];
+    if (name === undefined || name.length < 2 || !isOutermost(node) || own.length < 4 || own.length > 24) return [];
     if (own.some((line) => line.length > 110)) return [];
     return [{ name, text: own.join('\n'), first, last }];
   });
@@ -175,3 +188,6 @@ function isOutermost(node: SyntaxNode): boolean {
   }
   return true;
 }
+
+/** Whether its tests were run: such a review can only be told by them. */
+export const hasAttempts = ({ turns }: ExpertEpisode) => turns.includes(TESTS_FAIL_STILL);

@@ -69,12 +69,15 @@ export function toldByTests(rng: Rng, review: ExpertEpisode, messages: Messages)
     ...[opening!, ...rest].map((turn) => ({
       ...turn,
       raw: moved(turn.raw),
-      observations: turn.observations.map(({ name, content }) => ({ name, content: moved(content) })),
+      observations: turn.observations.map(({ name, content }) => ({
+        name,
+        content: name === 'run_tests' ? failsStill(rng, failing) : moved(content),
+      })),
     })),
   ];
   const passed = [...failing, ...failing]
     .slice(0, rng.int(failing.length, 2 * failing.length))
-    .map(({ id }): TestResult => ({ id, file: testPath, name: id, status: 'passed', message: '' }));
+    .map(({ id }) => result(id, 'passed', ''));
   turns.splice(-1, 0, {
     raw: toolCall('run_tests', {}),
     train: true,
@@ -84,6 +87,21 @@ export function toldByTests(rng: Rng, review: ExpertEpisode, messages: Messages)
   });
   const repo = rng.chance(0.4) ? invented(rng) : rng.pick(NOUNS);
   return { ...review, user: injectionStatement(repo, failing, []), turns };
+}
+
+const result = (id: string, status: TestResult['status'], message: string): TestResult => ({
+  id,
+  file: id.split(' > ')[0]!,
+  name: id,
+  status,
+  message,
+});
+
+/** What the tests say after an attempt that mended nothing, or not all. */
+function failsStill(rng: Rng, failing: readonly { readonly id: string; readonly message: string }[]): string {
+  const left = failing.length > 1 && rng.chance(0.2) ? failing.slice(1) : failing;
+  const results = left.map(({ id, message }) => result(id, 'failed', message));
+  return renderTestReport({ outcome: 'completed', results, output: '' });
 }
 
 /** The numbered lines of what `open` shows. */

@@ -1,6 +1,6 @@
 import { injectionStatement } from '../../../src/env/tasks/statement.js';
 import type { TestResult } from '../../../src/env/testing/testRunner.js';
-import { NOTHING_CHANGED, renderEdit, renderNoEdit, replaceOnce } from '../../../src/env/tools/edit.js';
+import { NOTHING_CHANGED, renderNoEdit, replaceOnce } from '../../../src/env/tools/edit.js';
 import { renderFolder, renderOpen } from '../../../src/env/tools/open.js';
 import { systemPrompt } from '../../../src/env/tools/prompts.js';
 import { renderTestReport } from '../../../src/env/tools/runTests.js';
@@ -9,9 +9,10 @@ import { SUBMITTED } from '../../../src/env/tools/submit.js';
 import { toolSchemas } from '../../../src/env/tools/tools.js';
 import type { Program } from '../programs/program.js';
 import type { Rng } from '../programs/rng.js';
+import { attemptTurn, editSteps } from './attempt.js';
 import type { EpisodeTurn, ExpertEpisode } from './episode.js';
 import { lineEdit, type LineEdit } from '../../../src/trainer/warmStart/lineEdit.js';
-import { definitionLine, editCall, thinking, thoughtOf, toolCall } from '../../../src/trainer/warmStart/turnText.js';
+import { definitionLine, editCall, toolCall } from '../../../src/trainer/warmStart/turnText.js';
 
 /** A state of the module and what its tests said of it. */
 export interface Attempt {
@@ -187,24 +188,9 @@ class Scene {
    */
   edit(current: string, wanted: string, buggy: string, suspect: string | null, train: boolean): boolean {
     const path = this.situation.program.sourcePath;
-    const direct = lineEdit(current, wanted);
-    if (direct === null) return false;
-    const back = current === buggy ? null : lineEdit(current, buggy);
-    const forth = back === null ? null : lineEdit(buggy, wanted);
-    const steps =
-      back === null || forth === null || (back.line === forth.line && !back.old.includes('\n'))
-        ? [{ step: direct, before: current, after: wanted }]
-        : [
-            { step: back, before: current, after: buggy },
-            { step: forth, before: buggy, after: wanted },
-          ];
-    const { step, before } = steps.at(-1)!;
-    if (steps.some(({ step: { old, new: replacement } }) => old.length + replacement.length > 320)) return false;
-    this.turns.push({
-      raw: thinking(thoughtOf(suspect, before, step)) + steps.map(({ step: one }) => editCall(path, one)).join('\n'),
-      train,
-      observations: steps.map(({ before, after }) => ({ name: 'edit', content: renderEdit(path, before, after) })),
-    });
+    const steps = editSteps(current, wanted, buggy);
+    if (steps === null) return false;
+    this.turns.push(attemptTurn(suspect, path, steps, train));
     return true;
   }
 
