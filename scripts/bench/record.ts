@@ -1,20 +1,30 @@
 /**
  * What the record of a long run costs whoever reads it, e.g. a training that resumes: npm run bench record [-- --trajectories N]
  *
- * - time and memory until all events, headers and one trajectory are read by a fresh reader
+ * - time and memory of a fresh process until it has read all events, fed the doctor, and read headers and one trajectory
  * - time to read what came since, with one trajectory and one event more, and a torn line behind them
  */
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Doctor } from '../../src/trainer/doctor/doctor.js';
+import { runPaths } from '../../src/trainer/run/runDirectory.js';
 import { openRun } from '../../src/trainer/run/runReader.js';
 import { RunWriter } from '../../src/trainer/run/runWriter.js';
 import type { Trajectory } from '../../src/trajectory/trajectory.js';
 import { createBenchRun } from './benchRun.js';
 
-const { values } = parseArgs({ options: { trajectories: { type: 'string', default: '100000' } } });
+const { values } = parseArgs({
+  // `read`: the state folder, for the process that this one starts.
+  options: { trajectories: { type: 'string', default: '100000' }, read: { type: 'string' } },
+});
 const count = Number(values.trajectories);
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 const [ofTask, ofStep] = [8, 64];
 
 const stepOf = (index: number) => 1 + Math.floor(index / ofStep);
@@ -53,6 +63,14 @@ function trajectory(index: number): Trajectory {
   };
 }
 
+/** As many as a step has, moving a little. */
+function metricsOf(step: number): Record<string, number> {
+  const named = { reward: 0.5, kl: 0.01, entropy: 0.8, grad_norm: 0.3, 'completions/mean_length': 100 };
+  const others = Array.from({ length: 40 }, (_, index) => [`other/${index}`, 0.5] as const);
+  const entries = [...Object.entries(named), ...others];
+  return Object.fromEntries(entries.map(([name, value], index) => [name, value * (1 + Math.sin(step + index) / 10)]));
+}
+
 function write(writer: RunWriter, from: number, to: number): void {
   for (let index = from; index < to; index++) {
     writer.trajectory(trajectory(index));
@@ -76,14 +94,15 @@ function write(writer: RunWriter, from: number, to: number): void {
         resolved: 1,
       };
     });
-    writer.event({ type: 'step', step, method: 'policy-gradient', metrics: { reward: 0.5, loss: 0.1 }, groups });
+    writer.event({ type: 'step', step, method: 'policy-gradient', metrics: metricsOf(step), groups });
   }
 }
 
 const megabytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MB`;
-const heap = () => {
-  globalThis.gc?.();
-  return process.memoryUsage().heapUsed;
+const held = () => {
+  collectGarbage();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
 };
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const [start, cpu] = [performance.now(), process.cpuUsage()];
@@ -94,27 +113,48 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
+/** In a process of its own, so that its memory is that of reading. */
+async function read(stateFolder: string): Promise<void> {
+  const before = held();
+  const tell = () =>
+    console.log(
+      `  held: ${megabytes(held() - before)}; at most so far, with Node's own: ${megabytes(process.resourceUsage().maxRSS * 1024)}`,
+    );
+  const paths = runPaths(path.join(stateFolder, 'runs', 'bench'));
+  const run = openRun(stateFolder, 'bench');
+  const config = await run.config();
+  await timed('steps and plans, as a resumed run wants them', async () => [await run.steps(), await run.plans()]);
+  tell();
+  await timed('the doctor, told of all steps', async () => {
+    const doctor = new Doctor(config);
+    for (const step of await run.steps()) doctor.onStep(step);
+    return doctor.findings();
+  });
+  await timed('one trajectory', () => run.trajectory(idOf(count - 1)));
+  tell();
+  await timed('all headers', async () => (await run.headers()).length);
+  await timed('all headers again', async () => (await run.headers()).length);
+  await timed('those of one task', async () => (await run.headers((header) => header.sample === 3)).length);
+  tell();
+  const writer = new RunWriter(paths);
+  write(writer, count, count + 1);
+  appendFileSync(paths.trajectories, '{"id":"torn');
+  appendFileSync(paths.events, '{"at":"torn');
+  await timed('what came since', async () => [await run.steps(), await run.trajectory(idOf(count))]);
+  writer.close();
+  await timed('the torn lines mended by the next writer', () => Promise.resolve(new RunWriter(paths).close()));
+  await timed('a fresh reader after that', () => openRun(stateFolder, 'bench').trajectory(idOf(count)));
+}
+
 async function main(): Promise<void> {
+  if (values.read !== undefined) return read(values.read);
   const stateFolder = mkdtempSync(path.join(tmpdir(), 'whetstone-record-'));
   try {
-    const paths = await createBenchRun(stateFolder, stateFolder);
-    const writer = new RunWriter(paths);
+    const writer = new RunWriter(await createBenchRun(stateFolder, stateFolder));
     write(writer, 0, count);
-    const before = heap();
-    const run = openRun(stateFolder, 'bench');
-    await timed('steps and plans, as a resumed run wants them', async () => [await run.steps(), await run.plans()]);
-    console.log(`  memory: ${megabytes(heap() - before)}`);
-    await timed('one trajectory', () => run.trajectory(idOf(count - 1)));
-    console.log(`  memory: ${megabytes(heap() - before)}`);
-    await timed('all headers', async () => (await run.headers()).length);
-    console.log(`  memory: ${megabytes(heap() - before)}`);
-    write(writer, count, count + 1);
-    appendFileSync(paths.trajectories, '{"id":"torn');
-    appendFileSync(paths.events, '{"at":"torn');
-    await timed('what came since', async () => [await run.steps(), await run.trajectory(idOf(count))]);
     writer.close();
-    await timed('the torn lines mended by the next writer', () => Promise.resolve(new RunWriter(paths).close()));
-    await timed('a fresh reader after that', () => openRun(stateFolder, 'bench').trajectory(idOf(count)));
+    const options = [process.argv[1], '--trajectories', String(count), '--read', stateFolder];
+    process.exitCode = spawnSync(process.execPath, options, { stdio: 'inherit' }).status ?? 1;
   } finally {
     rmSync(stateFolder, { recursive: true });
   }

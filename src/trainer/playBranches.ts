@@ -32,13 +32,13 @@ export async function playBranches(
   schedule: Schedule,
   tokenizerOfRun: () => Promise<Pick<TextCodec, 'tokenTexts'>>,
 ): Promise<Trajectory[]> {
-  const [headers, { settings }] = [await run.headers(), await run.config()];
-  const group = headers.filter(
+  const { settings } = await run.config();
+  const group = await run.headers(
     ({ kind, step, taskId }) => kind === parent.kind && step === parent.step && taskId === parent.taskId,
   );
   const plans = branchPlans(parent, task, turn, count, policy, {
     seed: settings.seed,
-    takenIds: new Set(headers.map(({ id }) => id)),
+    takenIds: await run.ids(),
     firstSample: Math.max(...group.map(({ sample }) => sample), parent.sample) + 1,
   });
   if ('codec' in player) await checkTokens(parent, player.codec, tokenizerOfRun);

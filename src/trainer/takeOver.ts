@@ -23,10 +23,8 @@ const takenId = (runId: string, id: string) => `from-${runId}/${id}`;
  */
 export async function* takeOver(fromRun: string, run: TakingRun): AsyncGenerator<Trajectory> {
   const source = openRun(run.stateFolder, fromRun);
-  const known = new Set((await run.reader.headers()).map(({ id }) => id));
-  const headers = (await source.headers()).filter(
-    ({ kind, taskId }) => kind !== 'evaluation' && run.trainTasks.has(taskId),
-  );
+  const known = await run.reader.ids();
+  const headers = await source.headers(({ kind, taskId }) => kind !== 'evaluation' && run.trainTasks.has(taskId));
   const tokenizer = await loadRunTokenizer(source, run.embeddedModel);
   for (const header of headers) {
     const id = takenId(fromRun, header.id);

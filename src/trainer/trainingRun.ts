@@ -177,7 +177,7 @@ export class TrainingRun {
     const demonstrations = await readDemonstrations(this.parts.environment.stateFolder, ids);
     const scripts = personScripts(demonstrations, tasks, this.parts.policy.codec);
     if (this.weights.saved?.state.warmStartUpdates === undefined) return scripts;
-    const recorded = new Set((await this.parts.reader.headers()).map(({ id }) => id));
+    const recorded = await this.parts.reader.ids();
     return scripts.filter(({ plan }) => recorded.has(plan.id));
   }
 

@@ -143,15 +143,14 @@ export class Dashboard implements vscode.Disposable {
 
   private async sendTrajectories({ key, step, kind }: Extract<FromDashboard, { type: 'point' }>): Promise<void> {
     const { repository, summary } = await this.run(key);
-    const headers = await (await this.context.store.reader(repository.stateFolder, summary.id)).headers();
-    const trajectories = headers
-      .filter((header) => header.step === step && header.kind === kind)
-      .map((header) => ({
-        id: header.id,
-        taskId: header.taskId,
-        outcome: outcomeOf(header).word,
-        reward: header.reward,
-      }));
+    const reader = await this.context.store.reader(repository.stateFolder, summary.id);
+    const headers = await reader.headers((header) => header.step === step && header.kind === kind);
+    const trajectories = headers.map((header) => ({
+      id: header.id,
+      taskId: header.taskId,
+      outcome: outcomeOf(header).word,
+      reward: header.reward,
+    }));
     const phase = kind === 'evaluation' ? t('Evaluation after step {0}', step) : t('Step {0}', step);
     const title = `${phase} · ${shortTime(summary.createdAt)}`;
     this.post({ type: 'trajectories', key, title, trajectories });

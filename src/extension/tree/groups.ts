@@ -40,10 +40,11 @@ export async function readGroup(
   { stateFolder, runId, kind, step, taskId }: GroupAddress,
 ): Promise<{ rollouts: readonly Rollout[]; leftOut: number }> {
   const reader = await store.reader(stateFolder, runId);
-  const [headers, steps] = await Promise.all([reader.headers(), reader.steps()]);
-  const all = headers
-    .filter((header) => header.kind === kind && header.step === step && header.taskId === taskId)
-    .sort((a, b) => a.sample - b.sample);
+  const [headers, steps] = await Promise.all([
+    reader.headers((header) => header.kind === kind && header.step === step && header.taskId === taskId),
+    reader.steps(),
+  ]);
+  const all = headers.sort((a, b) => a.sample - b.sample);
   const groups = kind === 'rollout' ? (steps.find((event) => event.step === step)?.groups ?? []) : [];
   const advantages = new Map(
     groups.flatMap(({ trajectoryIds, advantages }) => trajectoryIds.map((id, at) => [id, advantages[at]] as const)),

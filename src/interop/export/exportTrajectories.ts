@@ -39,7 +39,7 @@ interface Exported {
 export async function exportTrajectories(run: RunReader, target: string, options: TrajectoryExport): Promise<number> {
   const config = await run.config();
   const tasks = new Map((await run.tasks()).map((task) => [task.instance_id, task]));
-  const headers = (await run.headers()).filter((header) => options.include(header, tasks.get(header.taskId) ?? null));
+  const headers = await run.headers((header) => options.include(header, tasks.get(header.taskId) ?? null));
   const attempts = new Map<string, number>();
   return writeFolder(target, async (draft) => {
     const files = new Map<string, JsonLinesFile>();

@@ -58,8 +58,8 @@ export async function keepDemonstration(
     const run = openRun(stateFolder, demonstrationsRunId);
     const tasks = (await run.tasks()).filter(({ instance_id }) => instance_id !== task.instance_id);
     await settleTasks(run.paths, await run.config(), [...tasks, task]);
-    const headers = await run.headers();
-    const sample = headers.filter((one) => one.kind === 'demonstration' && one.taskId === task.instance_id).length;
+    const ofTask = await run.headers((one) => one.kind === 'demonstration' && one.taskId === task.instance_id);
+    const sample = ofTask.length;
     const id = `demonstration/${task.instance_id}/${sample}`;
     const writer = new RunWriter(run.paths);
     try {
@@ -67,7 +67,7 @@ export async function keepDemonstration(
       if (takenOver !== null && origin !== undefined && takenOver.runId !== demonstrationsRunId) {
         const parentId = `${takenOver.runId}/${takenOver.parent.id}`;
         origin = { ...origin, trajectoryId: parentId };
-        if (!headers.some((header) => header.id === parentId)) {
+        if (!(await run.ids()).has(parentId)) {
           // It shows where the person began; whoever played it, it is no demonstration of theirs.
           writer.trajectory({ ...withoutTokens(takenOver.parent), id: parentId, kind: 'rollout', origin: undefined });
         }
@@ -90,7 +90,7 @@ export async function readDemonstrations(
 ): Promise<readonly PersonDemonstration[]> {
   if (!existsSync(runPaths(path.join(runsFolder(stateFolder), demonstrationsRunId)).config)) return [];
   const run = openRun(stateFolder, demonstrationsRunId);
-  const wanted = (await run.headers()).filter(
+  const wanted = await run.headers(
     ({ kind, resolved, taskId }) => kind === 'demonstration' && resolved && taskIds.has(taskId),
   );
   const read: PersonDemonstration[] = [];

@@ -6,8 +6,12 @@ import { nowhere, type Finding } from './finding.js';
 /** A finding without its evidence, which is the step at which the rule first held. */
 type Verdict = Omit<Finding, 'evidence'>;
 
-/** Reads only the steps' metrics; the verdict on all steps so far is asked for after each, and the first stays. */
+/** What a verdict is made of: the steps that the stage began with, and the newest. */
+const [firstSteps, newestSteps] = [8, 64];
+
+/** Reads only the steps' metrics; the verdict is asked for after each step, and the first stays. */
 class MetricDetector implements Detector {
+  /** At most so many, so that a step of a long run costs no more than one of a short run. */
   private steps: StepEvent[] = [];
   private found: Finding | null = null;
 
@@ -17,6 +21,7 @@ class MetricDetector implements Detector {
     // Another stage has other metrics: it is no news that its gradients are larger, or its answers longer.
     if ((this.steps.at(-1)?.method ?? event.method) !== event.method) this.steps = [];
     this.steps.push(event);
+    if (this.steps.length > firstSteps + newestSteps) this.steps.splice(firstSteps, 1);
     if (this.found !== null) return;
     const verdict = this.judge(this.steps);
     if (verdict) this.found = { ...verdict, evidence: { ...nowhere, step: event.step } };

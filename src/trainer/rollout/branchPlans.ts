@@ -10,7 +10,7 @@ export interface BranchNumbers {
   /** The run's seed. */
   readonly seed: number;
   /** Ids of the run's trajectories: branches of the same turn are counted on. */
-  readonly takenIds: ReadonlySet<string>;
+  readonly takenIds: Pick<ReadonlySet<string>, 'has'>;
   /** The first number in the group that is free. */
   readonly firstSample: number;
   /** Stands before the number in the ids of branches that are planned and not asked for: nobody else takes those. */

@@ -59,15 +59,13 @@ describe('the index of a run', () => {
   const listed = async () => (await openRun(stateFolder, 'run').headers()).map(({ sample }) => sample);
 
   it('spares the reading of what it tells of', async () => {
-    const { entries, end } = await readHeaderIndex(paths);
-    expect(entries.map(({ header }) => header.tools)).toEqual([['open'], ['open'], ['open']]);
+    const { table, end } = await readHeaderIndex(paths);
+    expect([...table.headers()].map(({ tools }) => tools)).toEqual([['open'], ['open'], ['open']]);
     const whole = await readFile(paths.trajectories);
     expect(end).toBe(whole.length);
+    const lastOffset = table.place('step-000001/räng e/2')!.offset;
     // Bytes that no reader of lines could take: they are not looked at.
-    await writeFile(
-      paths.trajectories,
-      Buffer.concat([Buffer.alloc(entries[2].offset, 'x'), whole.subarray(entries[2].offset)]),
-    );
+    await writeFile(paths.trajectories, Buffer.concat([Buffer.alloc(lastOffset, 'x'), whole.subarray(lastOffset)]));
     expect(await listed()).toEqual([0, 1, 2]);
   });
 
@@ -83,11 +81,20 @@ describe('the index of a run', () => {
   });
 
   it('tells of nothing that was lost', async () => {
-    const { entries } = await readHeaderIndex(paths);
-    await truncate(paths.trajectories, entries[2].offset + 10);
+    const { table } = await readHeaderIndex(paths);
+    await truncate(paths.trajectories, table.place('step-000001/räng e/2')!.offset + 10);
     expect(await listed()).toEqual([0, 1]);
     write(3);
     expect(await listed()).toEqual([0, 1, 3]);
+  });
+
+  it('is made whole by who writes on where a kill came between a trajectory and its entry', async () => {
+    const index = await readFile(paths.headers, 'utf8');
+    for (const text of [index.split('\n').slice(0, 2).join('\n') + '\n', 'nonsense\n', '']) {
+      await writeFile(paths.headers, text);
+      write();
+      expect(await readFile(paths.headers, 'utf8')).toBe(index);
+    }
   });
 
   it('is read while the run grows', async () => {

@@ -1,19 +1,12 @@
 import { open, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { WhetstoneError } from '../../trajectory/errors.js';
+import { HeaderTable, type IndexedHeader } from './headerTable.js';
 import { JsonLinesReader } from './jsonLines.js';
 import type { RunPaths } from './runDirectory.js';
-import type { TrajectoryHeader } from './runRecord.js';
-
-/** A trajectory's header and where its line lies in `trajectories.jsonl`, in bytes without the newline. */
-export interface IndexedHeader {
-  readonly header: TrajectoryHeader;
-  readonly offset: number;
-  readonly length: number;
-}
 
 const count = z.int().nonnegative();
-const indexedHeaderSchema: z.ZodType<IndexedHeader> = z.object({
+export const indexedHeaderSchema: z.ZodType<IndexedHeader> = z.object({
   header: z.object({
     id: z.string(),
     kind: z.enum(['rollout', 'evaluation', 'demonstration']),
@@ -37,29 +30,53 @@ const indexedHeaderSchema: z.ZodType<IndexedHeader> = z.object({
 
 /**
  * The index of a run's trajectories, so that lists need not read what is a hundred times as large: the headers of the
- * first trajectories, as far as the index tells of every line from the first one on. Empty where there is none, and where
- * it is broken: the trajectories themselves are the truth, and are read from where the index ends.
+ * first trajectories, as far as the index tells of every line from the first one on, and where that ends. Empty where there
+ * is none, and up to where it is broken: the trajectories themselves are the truth, and are read from where the index ends.
  */
-export async function readHeaderIndex(paths: RunPaths): Promise<{ entries: readonly IndexedHeader[]; end: number }> {
-  const size = await stat(paths.trajectories).then(
+export async function readHeaderIndex(paths: RunPaths): Promise<{ table: HeaderTable; end: number }> {
+  const size = await sizeOf(paths.trajectories);
+  const table = new HeaderTable();
+  const last = await eachInOrder(paths.headers, size, (entry) => table.add(entry));
+  if (last === null || (await isThere(paths.trajectories, last))) return { table, end: endOf(last) };
+  // Where a crash of the machine lost the end of the trajectories and others were written there, the index goes back
+  // behind itself, which ended the loop: only its last entries can tell of what is no more. It is rare, so they may be held.
+  const entries: IndexedHeader[] = [];
+  await eachInOrder(paths.headers, size, (entry) => entries.push(entry));
+  while (entries.length > 0 && !(await isThere(paths.trajectories, entries.at(-1)!))) entries.pop();
+  const there = new HeaderTable();
+  for (const entry of entries) there.add(entry);
+  return { table: there, end: endOf(entries.at(-1) ?? null) };
+}
+
+/** Where the line behind the entry's begins. */
+export const endOf = (entry: IndexedHeader | null) => (entry === null ? 0 : entry.offset + entry.length + 1);
+
+const sizeOf = (file: string): Promise<number> =>
+  stat(file).then(
     (found) => found.size,
     () => 0,
   );
-  const entries: IndexedHeader[] = [];
-  let end = 0;
-  for (const entry of await linesOf(paths.headers)) {
-    const next = entry.offset + entry.length + 1;
-    if (entry.offset !== end || next > size) break;
-    entries.push(entry);
-    end = next;
+
+/** Shows the entries that follow one another from the first line of `size` bytes on, and gives the last of them. */
+async function eachInOrder(
+  file: string,
+  size: number,
+  onEntry: (entry: IndexedHeader) => void,
+): Promise<IndexedHeader | null> {
+  let last: IndexedHeader | null = null;
+  let isOver = false;
+  const lines = new JsonLinesReader(file, (value) => indexedHeaderSchema.parse(value));
+  try {
+    await lines.read(({ value: entry }) => {
+      isOver ||= entry.offset !== endOf(last) || endOf(entry) > size;
+      if (isOver) return;
+      onEntry(entry);
+      last = entry;
+    });
+  } catch (error) {
+    if (!(error instanceof WhetstoneError)) throw error;
   }
-  // Where a crash of the machine lost the end of the trajectories and others were written there, the index goes back
-  // behind itself, which ended the loop: only its last entries can tell of what is no more.
-  for (let last = entries.at(-1); last && !(await isThere(paths.trajectories, last)); last = entries.at(-1)) {
-    end = last.offset;
-    entries.pop();
-  }
-  return { entries, end };
+  return last;
 }
 
 async function isThere(file: string, { header, offset, length }: IndexedHeader): Promise<boolean> {
@@ -70,16 +87,9 @@ async function isThere(file: string, { header, offset, length }: IndexedHeader):
   } finally {
     await handle.close();
   }
-  const text = line.toString('utf8');
-  return text.endsWith('}\n') && text.startsWith(`{"id":${JSON.stringify(header.id)},`);
+  return isLineOf(header.id, line.toString('utf8'));
 }
 
-async function linesOf(file: string): Promise<readonly IndexedHeader[]> {
-  try {
-    const lines = await new JsonLinesReader(file, (value) => indexedHeaderSchema.parse(value)).read();
-    return lines.map(({ value }) => value);
-  } catch (error) {
-    if (error instanceof WhetstoneError) return [];
-    throw error;
-  }
-}
+/** Whether a whole line of `trajectories.jsonl`, its newline too, is that of this trajectory. */
+export const isLineOf = (id: string, line: string) =>
+  line.endsWith('}\n') && line.startsWith(`{"id":${JSON.stringify(id)},`);

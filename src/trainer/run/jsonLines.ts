@@ -26,8 +26,8 @@ export class JsonLinesWriter<T> {
   }
 }
 
-/** Length of the file up to and with its last newline. */
-function endOfLastLine(descriptor: number, length: number): number {
+/** Length of a file's first `length` bytes up to and with their last newline. */
+export function endOfLastLine(descriptor: number, length: number): number {
   const chunk = Buffer.alloc(Math.min(length, chunkBytes));
   for (let end = length; end > 0;) {
     const start = Math.max(0, end - chunk.length);
@@ -46,7 +46,7 @@ export interface ReadLine<T> {
   readonly length: number;
 }
 
-/** Reads a file of JSON lines while it grows: every `read` returns the whole lines that came since the last one. */
+/** Reads a file of JSON lines while it grows: every `read` hands over the whole lines that came since the last one. */
 export class JsonLinesReader<T> {
   private offset = 0;
   private reading: Promise<unknown> = Promise.resolve();
@@ -61,35 +61,41 @@ export class JsonLinesReader<T> {
     this.offset = offset;
   }
 
-  /** New whole lines; a torn last line is left for later, a missing file has none. Throws bad-input on a broken line. */
-  read(): Promise<ReadLine<T>[]> {
-    const next = this.reading.then(() => this.readOn());
+  /**
+   * Hands over the whole lines that came since, one after the other; a torn last line is left for later, a missing file has
+   * none. Throws bad-input on a broken line.
+   */
+  read(onLine: (line: ReadLine<T>) => void): Promise<void> {
+    const next = this.reading.then(() => this.readOn(onLine));
     this.reading = next.catch(() => undefined);
     return next;
   }
 
-  private async readOn(): Promise<ReadLine<T>[]> {
-    const lines: ReadLine<T>[] = [];
+  private async readOn(onLine: (line: ReadLine<T>) => void): Promise<void> {
     const handle = await open(this.file, 'r').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null;
       throw error;
     });
-    if (handle === null) return lines;
+    if (handle === null) return;
     try {
-      let rest = Buffer.alloc(0);
+      const left = (await handle.stat()).size - this.offset;
+      const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, Math.max(left, 1)));
+      /** What the present line has so far. */
+      let parts: Buffer[] = [];
       for (let at = this.offset; ;) {
-        const chunk = Buffer.alloc(chunkBytes);
-        const { bytesRead } = await handle.read(chunk, 0, chunkBytes, at);
-        if (bytesRead === 0) return lines;
+        const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
+        if (bytesRead === 0) return;
         at += bytesRead;
-        rest = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+        const read = chunk.subarray(0, bytesRead);
         let start = 0;
-        for (let end = rest.indexOf(newline); end >= 0; end = rest.indexOf(newline, start)) {
-          lines.push(this.line(rest.subarray(start, end), this.offset));
-          this.offset += end + 1 - start;
+        for (let end = read.indexOf(newline); end >= 0; end = read.indexOf(newline, start)) {
+          const line = this.line(Buffer.concat([...parts, read.subarray(start, end)]), this.offset);
+          this.offset += line.length + 1;
+          onLine(line);
+          parts = [];
           start = end + 1;
         }
-        rest = rest.subarray(start);
+        parts.push(Buffer.from(read.subarray(start)));
       }
     } finally {
       await handle.close();

@@ -7,13 +7,14 @@ import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import { EventLog } from './eventLog.js';
-import { readHeaderIndex, type IndexedHeader } from './headerIndex.js';
+import { readHeaderIndex } from './headerIndex.js';
+import type { HeaderTable } from './headerTable.js';
 import { JsonLinesReader } from './jsonLines.js';
+import { LearnedTable } from './learnedTable.js';
 import { problemOf } from './problemOf.js';
 import { runPaths, runsFolder, type RunPaths } from './runDirectory.js';
 import type { RunConfig, RunEvent, RunStatus, RunSummary, Stage, TrajectoryHeader } from './runRecord.js';
 import { learnedLineSchema, runConfigSchema, runEventSchema, type LearnedLine } from './runSchemas.js';
-import { SharedStrings } from './sharedStrings.js';
 import { readTokenBlock } from './tokenFile.js';
 import { headerOf, restoreTrajectory, trajectoryLineSchema } from './trajectoryLine.js';
 import { trainLockHolder } from './trainLockHolder.js';
@@ -62,10 +63,8 @@ export class RunReader {
   private readonly trajectoryLines: JsonLinesReader<TrajectoryHeader>;
   private readonly learnedLines: JsonLinesReader<LearnedLine>;
   private readonly seenEvents = new EventLog();
-  private readonly strings = new SharedStrings();
-  private readonly index = new Map<string, IndexedHeader>();
-  private indexed?: Promise<void>;
-  private readonly learnedIndex = new Map<string, LearnedLine>();
+  private indexed?: Promise<HeaderTable>;
+  private readonly learnedTable = new LearnedTable();
 
   constructor(
     private readonly stateFolder: string,
@@ -94,7 +93,7 @@ export class RunReader {
    * told several times in a row, its newest state stands in each place.
    */
   async events(): Promise<readonly RunEvent[]> {
-    for (const { value } of await this.eventLines.read()) this.seenEvents.add(value);
+    await this.eventLines.read(({ value }) => this.seenEvents.add(value));
     return this.seenEvents.events;
   }
 
@@ -119,10 +118,16 @@ export class RunReader {
     return [...last.values()].sort((a, b) => a.step - b.step);
   }
 
-  /** One header a trajectory, in the order they were first written. */
-  async headers(): Promise<TrajectoryHeader[]> {
-    await this.readHeaders();
-    return [...this.index.values()].map(({ header }) => header);
+  /** One header a trajectory, of those that are wanted, in the order they were first written. */
+  async headers(isWanted: (header: TrajectoryHeader) => boolean = () => true): Promise<TrajectoryHeader[]> {
+    const wanted: TrajectoryHeader[] = [];
+    for (const header of (await this.readHeaders()).headers()) if (isWanted(header)) wanted.push(header);
+    return wanted;
+  }
+
+  /** The ids of all trajectories, to be asked for one or the other. */
+  async ids(): Promise<Pick<HeaderTable, 'has'>> {
+    return this.readHeaders();
   }
 
   /** Throws bad-input where the run has no such trajectory. */
@@ -137,8 +142,8 @@ export class RunReader {
 
   /** Null where the run has no such trajectory. */
   async findTrajectory(id: string): Promise<Trajectory | null> {
-    await this.readHeaders();
-    const entry = this.index.get(id);
+    const index = await this.readHeaders();
+    const entry = index.place(id);
     if (entry === undefined) return null;
     const line = Buffer.alloc(entry.length);
     const handle = await open(this.paths.trajectories, 'r');
@@ -149,7 +154,7 @@ export class RunReader {
     }
     const parsed = trajectoryLineSchema.parse(JSON.parse(line.toString('utf8')));
     // A branch is written behind what it comes from, so this comes to an end.
-    const from = parsed.origin && this.index.get(parsed.origin.trajectoryId);
+    const from = parsed.origin && index.place(parsed.origin.trajectoryId);
     if (from && from.offset >= entry.offset) throw this.branchOfNothing(id);
     const shared = parsed.origin && (await this.findTrajectory(parsed.origin.trajectoryId));
     if (shared === null) throw this.branchOfNothing(id);
@@ -163,25 +168,23 @@ export class RunReader {
     );
   }
 
-  private async readHeaders(): Promise<void> {
+  private async readHeaders(): Promise<HeaderTable> {
     this.indexed ??= this.readIndex();
-    await this.indexed;
-    for (const { value, offset, length } of await this.trajectoryLines.read()) {
-      this.index.set(value.id, { header: this.strings.inHeader(value), offset, length });
-    }
+    const table = await this.indexed;
+    await this.trajectoryLines.read(({ value: header, ...place }) => table.add({ header, ...place }));
+    return table;
   }
 
-  private async readIndex(): Promise<void> {
-    const { entries, end } = await readHeaderIndex(this.paths);
-    for (const { header, offset, length } of entries)
-      this.index.set(header.id, { header: this.strings.inHeader(header), offset, length });
+  private async readIndex(): Promise<HeaderTable> {
+    const { table, end } = await readHeaderIndex(this.paths);
     this.trajectoryLines.skipTo(end);
+    return table;
   }
 
   /** What the learner found out about a trajectory; null where it has not learned from it. */
   async learned(id: string): Promise<LearnedTokens | null> {
-    for (const { value } of await this.learnedLines.read()) this.learnedIndex.set(value.trajectoryId, value);
-    const line = this.learnedIndex.get(id);
+    await this.learnedLines.read(({ value }) => this.learnedTable.add(value));
+    const line = this.learnedTable.of(id);
     if (line === undefined) return null;
     const kinds = ['float32', 'float32', 'float32', 'float32'] as const;
     const arrays = await readTokenBlock(this.paths.learnedTokens, line.block, kinds);

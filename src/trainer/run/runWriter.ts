@@ -1,7 +1,8 @@
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import type { WriteBytes } from './appendFile.js';
-import type { IndexedHeader } from './headerIndex.js';
+import type { IndexedHeader } from './headerTable.js';
 import { JsonLinesWriter } from './jsonLines.js';
+import { mendHeaderIndex } from './mendHeaderIndex.js';
 import type { RunPaths } from './runDirectory.js';
 import type { RunEvent } from './runRecord.js';
 import type { LearnedLine } from './runSchemas.js';
@@ -27,7 +28,9 @@ export class RunWriter {
   ) {
     this.events = JsonLinesWriter.open(paths.events, write);
     this.trajectories = JsonLinesWriter.open(paths.trajectories, write);
+    const missing = [...mendHeaderIndex(paths)];
     this.headers = JsonLinesWriter.open(paths.headers, write);
+    for (const entry of missing) this.headers.append(entry);
     this.tokens = TokenFile.open(paths.tokens, write);
     this.learnedLines = JsonLinesWriter.open(paths.learned, write);
     this.learnedTokens = TokenFile.open(paths.learnedTokens, write);

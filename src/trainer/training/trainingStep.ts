@@ -212,7 +212,8 @@ export class TrainingStep {
 
   /** What the run has recorded of the tasks before the step. */
   private async recordedGroupsOf(taskIds: readonly string[], step: number): Promise<PlayedGroup[]> {
-    const headers = await this.parts.reader.headers();
+    const wanted = new Set(taskIds);
+    const headers = await this.parts.reader.headers(({ taskId }) => wanted.has(taskId));
     const groups = taskIds.flatMap((taskId) => recordedGroups(headers, taskId, step, 4 * this.settings.groupSize));
     const read = await Promise.all(
       groups.map(async ({ taskId, trajectoryIds }) => ({ taskId, trajectories: await this.recorded(trajectoryIds) })),
