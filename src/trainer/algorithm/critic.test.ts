@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { arbitraryTokens, expectSlopes, sumOver } from './coefficients.testing.js';
 import { generalizedAdvantages } from './gae.js';
 import { valueCoefficients, type ValueTrajectory } from './valueLoss.js';
-import { vtrace } from './vtrace.js';
+import { vtrace, type VtraceOptions } from './vtrace.js';
 import { whiten } from './whiten.js';
 
 interface Golden {
@@ -140,7 +140,41 @@ describe("PPO's clipped value loss", () => {
   });
 });
 
+interface GoldenVtrace extends Omit<VtraceOptions, 'cBar'> {
+  readonly bootstrap: number;
+  readonly rewards: number[];
+  readonly values: number[];
+  readonly logRatios: number[];
+  readonly targets: number[];
+  /** Null where RLax's are another formula's (scripts/golden/vtrace.py). */
+  readonly advantages: number[] | null;
+}
+
+const { cases: goldenVtrace } = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, 'golden', 'vtrace.json'), 'utf8'),
+) as { cases: GoldenVtrace[] };
+
 describe('V-trace', () => {
+  it.each(goldenVtrace)("equals RLax's: gamma $gamma, lambda $lambda, rho at most $rhoBar", (golden) => {
+    const { rewards, values, logRatios, bootstrap } = golden;
+    // Between the actions stand tokens that were not sampled, whatever their numbers.
+    const apart = (numbers: readonly number[]) => numbers.flatMap((value) => [NaN, value]);
+    const mask = Uint8Array.from(apart(rewards), (_, t) => t % 2);
+    const options = { ...golden, cBar: 1 };
+    const found = vtrace(apart(rewards), apart(values), apart(logRatios), mask, options, bootstrap);
+    const sampled = (numbers: Float64Array) => [...numbers].filter((_, t) => mask[t] === 1);
+    sampled(found.targets).forEach((value, k) => expect(value).toBeCloseTo(golden.targets[k], 9));
+    golden.advantages?.forEach((value, k) => expect(sampled(found.advantages)[k]).toBeCloseTo(value, 9));
+  });
+
+  it('is compared where each bound holds somewhere and where none does', () => {
+    const ratios = goldenVtrace.flatMap(({ logRatios, rhoBar }) =>
+      logRatios.map((logRatio) => Math.exp(logRatio) > rhoBar),
+    );
+    expect(new Set(ratios)).toEqual(new Set([true, false]));
+    expect(goldenVtrace.filter(({ advantages }) => advantages !== null).length).toBeGreaterThan(3);
+  });
+
   it('is generalized advantage estimation where the policies agree', () => {
     fc.assert(
       fc.property(arbitraryValues, unit, unit, (one, gamma, lambda) => {
