@@ -68,18 +68,23 @@ export async function checkpointIfAny(run: RunReader): Promise<string | undefine
   return (await listCheckpoints(run.paths.checkpoints)).at(-1)?.folder;
 }
 
-/** The folder of `RUN` or `RUN:STEP`. Throws badInput where there is no such checkpoint. */
+/**
+ * The folder of `RUN` or `RUN:STEP`; of step 0 of a run without a warm start the model that it started from. Throws badInput
+ * where there is no such checkpoint (any more).
+ */
 export async function checkpointOf(stateFolder: string, text: string): Promise<string> {
   const [id, step] = text.split(':');
   const run = openRun(stateFolder, id);
-  const checkpoints = (await run.events()).filter((event) => event.type === 'checkpoint');
-  const found = step === undefined ? checkpoints.at(-1) : checkpoints.findLast((event) => String(event.step) === step);
-  if (found === undefined) {
-    const steps = [...new Set(checkpoints.map((event) => event.step))];
-    throw badInput(
-      `Run ${id} has no checkpoint${step === undefined ? '' : ` of step ${step}`}.`,
-      steps.length > 0 ? `It has those of the steps ${steps.join(', ')}.` : 'Let it train for a while.',
-    );
-  }
-  return found.folder;
+  const checkpoints = await listCheckpoints(run.paths.checkpoints);
+  const found = step === undefined ? checkpoints.at(-1) : checkpoints.find(({ state }) => String(state.step) === step);
+  if (found !== undefined) return found.folder;
+  const { settings } = await run.config();
+  if (step === '0' && settings.warmStartEpochs === 0) return settings.model;
+  const steps = checkpoints.map(({ state }) => state.step).join(', ');
+  throw badInput(
+    `Run ${id} has no checkpoint${step === undefined ? '' : ` of step ${step}`}.`,
+    steps === ''
+      ? 'Let it train for a while.'
+      : `It has those of the steps ${steps}; older ones are kept with \`--keep-last\` and \`--keep-every\`.`,
+  );
 }
