@@ -156,6 +156,21 @@ describe('the learner', () => {
     expect((await learner.score([sequence], 1))[0].logprobs[2]).toBeGreaterThan(before + 1);
   });
 
+  it('changes nothing at a learning rate of 0: parameters and log-probabilities stay equal to the bit over 10 steps', async () => {
+    const golden = await readGoldenModel('llama-grouped');
+    const learner = await learnerOf(golden);
+    const bits = async () =>
+      (await learner.score(golden.sequences, 1)).map(({ logprobs }) => [...new Int32Array(logprobs.buffer)]);
+    const [before, weights] = [await bits(), digest(learner.parameters)];
+    for (let step = 0; step < 10; step++) {
+      await learner.accumulate(golden.sequences, golden.coefficients, 1);
+      const { gradientNorm } = await learner.step({ ...golden.optimizer, weightDecay: 0.1, learningRate: 0 });
+      expect(gradientNorm).toBeGreaterThan(0);
+      expect(digest(learner.parameters)).toBe(weights);
+      expect(await bits()).toEqual(before);
+    }
+  });
+
   it('skips a step whose gradient is not finite, says so, and goes on from zero gradients', async () => {
     const golden = await readGoldenModel('llama-grouped');
     const learner = await learnerOf(golden);
