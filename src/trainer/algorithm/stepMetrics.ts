@@ -6,6 +6,13 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 /** 0 of nothing: a record holds finite numbers only. */
 export const meanOf = (values: readonly number[]) => (values.length === 0 ? 0 : sum(values) / values.length);
 
+/** Of a sample, as TRL has it (n - 1 below); 0 of fewer than two values. */
+function deviationOf(values: readonly number[]): number {
+  if (values.length < 2) return 0;
+  const mean = meanOf(values);
+  return Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1));
+}
+
 /** A limit cut it off: the policy had not come to an end. */
 export const isTruncated = ({ stopReason }: Pick<Trajectory, 'stopReason'>) =>
   stopReason === 'turn-limit' || stopReason === 'token-limit' || stopReason === 'time-limit';
@@ -24,6 +31,7 @@ export function rolloutMetrics(
   );
   const calls = failedCalls + sum(statistics.map(({ validCalls }) => validCalls));
   const components = [...new Set(grades.flatMap((grade) => Object.keys(grade.components)))].sort();
+  const lengths = statistics.map(({ sampledTokens }) => sampledTokens);
   return {
     reward: meanOf(grades.map(({ reward }) => reward)),
     reward_std: meanOf(groups.map(({ standardDeviation }) => standardDeviation)),
@@ -31,13 +39,18 @@ export function rolloutMetrics(
     'groups/played': groups.length,
     'groups/equal_rewards': groups.filter(({ equalRewards }) => equalRewards).length,
     ...Object.fromEntries(
-      components.map((name) => [
-        `rewards/${name}/mean`,
-        meanOf(grades.flatMap(({ components }) => (name in components ? [components[name].score] : []))),
-      ]),
+      components.flatMap((name) => {
+        const scores = grades.flatMap(({ components }) => (name in components ? [components[name].score] : []));
+        return [
+          [`rewards/${name}/mean`, meanOf(scores)],
+          [`rewards/${name}/std`, deviationOf(scores)],
+        ];
+      }),
     ),
     success: meanOf(grades.map(({ resolved }) => (resolved ? 1 : 0))),
-    'completions/mean_length': meanOf(statistics.map(({ sampledTokens }) => sampledTokens)),
+    'completions/mean_length': meanOf(lengths),
+    'completions/min_length': lengths.length === 0 ? 0 : lengths.reduce((least, length) => Math.min(least, length)),
+    'completions/max_length': lengths.reduce((most, length) => Math.max(most, length), 0),
     'completions/clipped_ratio': meanOf(trajectories.map((trajectory) => (isTruncated(trajectory) ? 1 : 0))),
     'tools/call_frequency': trajectories.length === 0 ? 0 : calls / trajectories.length,
     'tools/failure_frequency': calls === 0 ? 0 : failedCalls / calls,

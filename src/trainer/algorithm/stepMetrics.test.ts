@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import type { Grade } from '../../trajectory/grade.js';
+import type { Trajectory } from '../../trajectory/trajectory.js';
+import { groupAdvantages } from './advantages.js';
+import { rolloutMetrics } from './stepMetrics.js';
+
+const graded = (score: number): Grade => ({
+  reward: score,
+  resolved: score === 1,
+  components: { tests: { score, weight: 1 } },
+  tests: [],
+  files: [],
+});
+const rollout = (sampledTokens: number, grade: Grade | null) =>
+  ({
+    stopReason: 'submitted',
+    grade,
+    statistics: { turns: 2, malformedCalls: 0, unknownTools: 1, invalidArguments: 0, validCalls: 3, sampledTokens },
+  }) as Trajectory;
+
+it("tells what TRL's users look for: reward, each component's mean and deviation, lengths, calls", () => {
+  const rewards = [1, 0.5, 0.75];
+  const rollouts = [...rewards.map((reward, index) => rollout(10 * (index + 1), graded(reward))), rollout(90, null)];
+  expect(rolloutMetrics(rollouts, [groupAdvantages([...rewards, null])])).toMatchObject({
+    reward: 0.75,
+    reward_std: 0.25,
+    frac_reward_zero_std: 0,
+    'rewards/tests/mean': 0.75,
+    'rewards/tests/std': 0.25,
+    'completions/mean_length': 37.5,
+    'completions/min_length': 10,
+    'completions/max_length': 90,
+    'tools/call_frequency': 4,
+    'tools/failure_frequency': 0.25,
+    'rollouts/infrastructure_failures': 1,
+  });
+});
+
+it('holds finite numbers only, also where nothing was played', () => {
+  for (const none of [rolloutMetrics([], []), rolloutMetrics([rollout(1, null)], [groupAdvantages([null])])])
+    expect(Object.values(none).every(Number.isFinite)).toBe(true);
+});
