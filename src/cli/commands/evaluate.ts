@@ -42,10 +42,11 @@ import {
   otherPlayer,
   type PlayerOptions,
 } from '../players.js';
+import { addJudgeOptions, judgeSection, type JudgeOptions } from '../judgeOptions.js';
 import { addPlayingOptions, playingSettings, type PlayingOptions } from '../playingOptions.js';
 import { percent, print, printable, printJson, ProgressLine, table } from '../output.js';
 
-interface EvaluateOptions extends SandboxOptions, PlayerOptions, PlayingOptions {
+interface EvaluateOptions extends SandboxOptions, PlayerOptions, PlayingOptions, JudgeOptions {
   readonly split: TaskSplit;
   readonly task?: string;
   readonly evaluationTasks?: number;
@@ -116,6 +117,7 @@ export const addEvaluateCommand: AddCommand = (program) => {
     .addOption(jsonOption())
     .action((options: EvaluateOptions) => interruptible((signal) => evaluateCommand(options, signal)));
   addPlayingOptions(command);
+  addJudgeOptions(command);
 };
 
 async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): Promise<void> {
@@ -128,6 +130,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const lora = { rank: 0 };
   const settings = await loadSettings(repoRoot, {
     ...playingSettings(options),
+    ...judgeSection(options),
     model,
     sandbox,
     device,

@@ -9,6 +9,7 @@ import { algorithmSchema } from '../../trainer/run/algorithmSettings.js';
 import { loadSettings, settingsSchema, type Settings, type SettingsInput } from '../../trainer/run/settings.js';
 import { projections, type Projection } from '../../trainer/model/lora.js';
 import { optimizerSchema, type OptimizerSettings } from '../../trainer/run/learnerSettings.js';
+import { addJudgeOptions, judgeSection, type JudgeOptions } from '../judgeOptions.js';
 import { addRouteOptions, routeSections, type RouteOptions } from '../routeOptions.js';
 import { addPlayingOptions } from '../playingOptions.js';
 import { followTraining } from '../followTraining.js';
@@ -37,10 +38,20 @@ import path from 'node:path';
 type TrainOptions = RepoOptions &
   Omit<
     SettingsInput,
-    'reward' | 'algorithm' | 'lora' | 'optimizer' | 'curriculum' | 'exploration' | 'replay' | 'checkpoints'
+    | 'reward'
+    | 'shaping'
+    | 'judge'
+    | 'algorithm'
+    | 'lora'
+    | 'optimizer'
+    | 'curriculum'
+    | 'exploration'
+    | 'replay'
+    | 'checkpoints'
   > &
   NonNullable<SettingsInput['algorithm']> &
-  RouteOptions & {
+  RouteOptions &
+  JudgeOptions & {
     resume?: string;
     dryRun?: true;
     kl?: number;
@@ -131,6 +142,7 @@ export const addTrainCommand: AddCommand = (program) => {
     .addOption(jsonOption())
     .action((options: TrainOptions) => interruptible((signal) => train(options, signal)));
   addPlayingOptions(command);
+  addJudgeOptions(command);
   addRouteOptions(command);
 };
 
@@ -153,7 +165,7 @@ export function chosenSettings(options: TrainOptions): SettingsInput {
   const algorithm = chosen(algorithmSchema.shape);
   const optimizer = { schedule: options.schedule, warmupSteps: options.warmupSteps };
   const lora = { rank: options.loraRank, alpha: options.loraAlpha, targets: options.loraTargets };
-  const sections = { algorithm, lora, optimizer, ...routeSections(options) };
+  const sections = { algorithm, lora, optimizer, ...routeSections(options), ...judgeSection(options) };
   return { ...chosen(settingsSchema.shape), model, klCoefficient: options.kl, ...sections };
 }
 

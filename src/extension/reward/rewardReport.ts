@@ -52,11 +52,14 @@ export interface RewardReport {
   readonly hasTask: boolean;
 }
 
-/** The range of a component's score (`src/env/reward/composite.ts`); what is no part of the reward that is earned is a penalty. */
+/** The range of a component's score (`src/env/reward/composite.ts`, `src/trainer/shaping/`, `src/trainer/judge/`); what is no part of the reward that is earned is a penalty. */
 const ranges: Readonly<Record<string, readonly [least: number, most: number]>> = {
   tests: [0, 1],
   similarity: [-1, 1],
   format: [0, 1],
+  milestones: [0, 1],
+  toolUse: [-1, 1],
+  judge: [0, 1],
 };
 const penalty = [-1, 0] as const;
 

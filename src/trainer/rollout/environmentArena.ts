@@ -3,8 +3,10 @@ import { startEpisode } from '../../env/episode.js';
 import type { Environment } from '../../env/environment.js';
 import { gradeChanges } from '../../env/grade.js';
 import { unifiedDiff } from '../../env/tasks/unifiedDiff.js';
+import { judgeOf } from '../judge/judge.js';
 import { episodeLimits } from '../run/episodeLimits.js';
 import type { Settings } from '../run/settings.js';
+import { shapingOf } from '../shaping/shapeGrade.js';
 import type { Arena, SamplingOptions } from './arena.js';
 
 /** How rollouts are sampled; evaluations are greedy where each task is played once, else sampled as rollouts are. */
@@ -16,6 +18,7 @@ export function samplingOptions(settings: Settings, kind: 'rollout' | 'evaluatio
   // Workers have as many sessions as they run commands well at once: only those bound what goes on there.
   const commandSlots = settings.workers.length > 0 ? settings.concurrency : ownSlots;
   const cuts = { topP, topK, minP, stopStrings, constrainedCalls: settings.constrainedCalls };
+  const [shaping, judge] = [shapingOf(settings), judgeOf(settings.judge)];
   const context = { contextThreshold, contextShare, keptObservations, contextSummary };
   return {
     temperature: greedy ? 0 : settings.temperature,
@@ -24,6 +27,8 @@ export function samplingOptions(settings: Settings, kind: 'rollout' | 'evaluatio
     commandSlots,
     maxTokensPerTurn,
     episodeSeconds,
+    ...(shaping && { shaping }),
+    ...(judge && { judge }),
   };
 }
 

@@ -1,5 +1,7 @@
 import type { Task } from '../../trajectory/task.js';
 import type { BranchOrigin, TrajectoryNode } from '../../trajectory/trajectory.js';
+import type { Judge } from '../judge/judge.js';
+import type { ShapingSettings } from '../run/shapingSettings.js';
 
 export interface SamplingOptions {
   /** 0 is greedy. */
@@ -23,6 +25,10 @@ export interface SamplingOptions {
   readonly maxTokensPerTurn: number;
   /** Seconds that the episode's commands may take together. */
   readonly episodeSeconds: number;
+  /** What the way adds to the grade of the end; absent: nothing. */
+  readonly shaping?: ShapingSettings;
+  /** Who else has a say in the reward; absent: nobody. */
+  readonly judge?: Judge;
 }
 
 /** What an episode repeats before its policy has a say: the recorded nodes of another one. */

@@ -10,6 +10,8 @@ import { loadCheckpoint } from '../model/checkpoint.js';
 import type { TextCodec } from '../text/textCodec.js';
 import { writeTinyPolicy } from '../tinyPolicy.testing.js';
 import { groupAdvantages } from '../algorithm/advantages.js';
+import type { Judge } from '../judge/judge.js';
+import { shapingSchema } from '../run/shapingSettings.js';
 import { checkActionMask } from './actionMask.js';
 import type { EpisodePlan } from './arena.js';
 import { trainingSequence } from './nodes.js';
@@ -98,6 +100,23 @@ describe('an episode', () => {
     expect(nodes.flatMap((node) => [...node.tokenIds])).toEqual([
       ...codec.observation({ sampledIds: turn, message }, observations),
     ]);
+  });
+
+  it('is rewarded for its way and by a judge beside its end, and has no reward where the judge fails', async () => {
+    const play = (judge: Judge) => {
+      const { player } = scriptedPlayer(codec, [codec.encodeTurn(call('submit')), codec.encodeTurn(call('submit'))]);
+      const { arena } = scriptedArena(() => Promise.resolve(submits));
+      const shaping = shapingSchema.parse({ toolUse: 0.5, length: 'linear', lengthTarget: 1000 });
+      return playEpisode(player, arena, plan, { ...plainOptions, shaping, judge }, never);
+    };
+    const judged = await play((episode, { instance_id }: Partial<Task>, seed) => {
+      expect([instance_id, seed, episode.patch.includes('+b')]).toEqual(['task', 7, true]);
+      return Promise.resolve({ score: 0.5, weight: 0.2 });
+    });
+    expect(Object.keys(judged.grade!.components)).toEqual(['judge', 'toolUse', 'length']);
+    expect(judged.grade!.reward).toBeCloseTo(1 + 0.1 + 0.1, 12);
+    const unjudged = await play(() => Promise.reject(infrastructure('The judge gave no verdict.', '')));
+    expect(unjudged).toMatchObject({ grade: null, infrastructureError: 'The judge gave no verdict.' });
   });
 
   it('ends at the token limit with what it has', async () => {

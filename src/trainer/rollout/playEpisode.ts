@@ -5,6 +5,7 @@ import { cancelled, infrastructure, WhetstoneError } from '../../trajectory/erro
 import type { Grade } from '../../trajectory/grade.js';
 import type { EpisodeStatistics, StopReason, Trajectory } from '../../trajectory/trajectory.js';
 import { withLessons } from '../memory/lessons.js';
+import { shapeGrade } from '../shaping/shapeGrade.js';
 import type {
   Arena,
   ArenaEpisode,
@@ -66,7 +67,10 @@ async function attempt(
     const stopReason = await playTurns(dialogue, opened, options, signal, slots);
     const { grade, patch, counters } = await slots.run(signal, () => opened.finish(signal));
     const statistics = statisticsOf(counters, dialogue.path);
-    ending = { stopReason, infrastructureError: null, grade, patch, statistics };
+    const played = { nodes: dialogue.path.nodes, patch, stopReason, statistics };
+    const judged = await options.judge?.(played, plan.task, plan.seed, signal);
+    const shaped = shapeGrade(grade, played, plan.task, options.shaping ?? null, judged);
+    ending = { stopReason, infrastructureError: null, grade: shaped, patch, statistics };
   } catch (error) {
     if (signal.aborted) throw cancelled();
     const isKnown = error instanceof WhetstoneError;

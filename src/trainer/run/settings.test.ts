@@ -31,6 +31,12 @@ describe('settings', () => {
     [{ algorithm: { pivots: 1, klPlace: 'reward' } }, /setting `algorithm`: with `pivots` the KL term/],
     [{ stages: [{ method: 'dpo', steps: 2, keep: 3 }] }, /setting `stages\.0\.keep`: there is no such setting/],
     [{ steps: 3, stages: [{ method: 'dpo', steps: 2 }] }, /setting `steps`: it says 3, but the stages have 2/],
+    [
+      { shaping: { milestones: 0.5, toolUse: 0.3 } },
+      /setting `shaping`: .* the tests have 1, less than half of all \(2\.1\)/,
+    ],
+    [{ judge: { url: 'http://evil.example/v1', model: 'm' } }, /may not choose who is shown episodes and your key/],
+    [{ judge: { model: 'm' } }, /setting `judge`: a judge needs both `url` and `model`/],
     [{ reward: { grace: 1 } }, /setting `reward\.grace`: there is no such setting/],
     [{ runners: [{ name: 'own' }] }, /whetstone\.config\.json: `runners\[0\]\.command`: /],
     [{ sandbox: 'unconfined' }, /may not choose `unconfined` for itself/],

@@ -7,6 +7,7 @@ import { badInput } from '../../trajectory/errors.js';
 import { providers } from '../graph/provider.js';
 import { toolFormatNames } from '../text/toolFormats/toolFormat.js';
 import { algorithmSchema } from './algorithmSettings.js';
+import { judgeSchema } from './judgeSettings.js';
 import { activationMemorySchema, loraSchema, optimizerSchema } from './learnerSettings.js';
 import {
   checkpointsSchema,
@@ -17,6 +18,7 @@ import {
   stageSchema,
   stepsOfStages,
 } from './routeSettings.js';
+import { shapingSchema } from './shapingSettings.js';
 
 /** Everything that decides a run, with the defaults; `whetstone.config.json` and the command line's flags override. */
 export const settingsSchema = z.strictObject({
@@ -183,6 +185,10 @@ export const settingsSchema = z.strictObject({
     })
     .prefault({})
     .describe("Weights of the reward's components; the outcome (tests) is at least half."),
+  shaping: shapingSchema
+    .prefault({})
+    .describe("What an episode's way adds to its reward (process rewards), beside the grade of its end."),
+  judge: judgeSchema.prefault({}).describe('A language model that judges episodes by a rubric, beside the tests.'),
   evaluationTasks: z
     .int()
     .nonnegative()
@@ -244,6 +250,12 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
       'Take it out of the file; name them yourself with `--workers`.',
     );
   }
+  if (own.judge.url !== undefined) {
+    throw badInput(
+      `${settingsFileName}: setting \`judge.url\`: a repository may not choose who is shown episodes and your key.`,
+      'Take it out of the file, with `judge.model`; name them yourself with `--judge` and `--judge-model`.',
+    );
+  }
   if (own.sandbox === 'unconfined') {
     throw badInput(
       `${settingsFileName}: setting \`sandbox\`: a repository may not choose \`unconfined\` for itself.`,
@@ -259,6 +271,8 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
 /** Settings that hold settings: a flag for one of them leaves the others of its section to the file. */
 const sectionNames = [
   'reward',
+  'shaping',
+  'judge',
   'algorithm',
   'lora',
   'optimizer',
@@ -285,7 +299,10 @@ function parseObject(text: string, file: string): Record<string, unknown> {
 
 function check(value: unknown, where: string): Settings {
   const result = settingsSchema.safeParse(value);
-  if (result.success) return withStepsOfStages(result.data, (value as { steps?: unknown }).steps, where);
+  if (result.success) {
+    checkOutcomeWeighs(result.data, where);
+    return withStepsOfStages(result.data, (value as { steps?: unknown }).steps, where);
+  }
   const issue = result.error.issues[0];
   const isUnknown = issue.code === 'unrecognized_keys';
   const key = [...issue.path, ...(isUnknown ? issue.keys.slice(0, 1) : [])].join('.');
@@ -295,6 +312,17 @@ function check(value: unknown, where: string): Settings {
       ? `The settings are: ${Object.keys(settingsSchema.shape).join(', ')}.`
       : `Give another value. ${descriptionOf(issue.path[0])}`;
   throw badInput(`${where}setting \`${key}\`: ${problem}.`, remedy, result.error);
+}
+
+/** Whatever the way is worth, the outcome is at least half of what can be earned (requirement R7). */
+function checkOutcomeWeighs({ reward, shaping, judge }: Settings, where: string): void {
+  const ofJudge = judge.url === undefined ? 0 : judge.weight;
+  const others = reward.similarity + reward.format + shaping.milestones + shaping.toolUse + ofJudge;
+  if (reward.tests >= others) return;
+  throw badInput(
+    `${where}setting \`${ofJudge > 0 ? 'judge' : 'shaping'}\`: with it the tests have ${reward.tests}, less than half of all (${reward.tests + others}).`,
+    'Lower `shaping.milestones`, `shaping.toolUse` or `judge.weight`, or raise `reward.tests`.',
+  );
 }
 
 /** The stages, where there are any, decide how many steps a run has. */

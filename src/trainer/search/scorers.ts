@@ -1,5 +1,5 @@
-import { failureOf } from '../../env/tools/failure.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
+import { hasChanged, playedCalls, testCounts } from '../rollout/playedCalls.js';
 
 /**
  * What a search may know of an episode: what its policy saw and said. No scorer looks at the grade, the oracle, or tests that the
@@ -10,30 +10,13 @@ export type Scorer = (trajectory: Pick<Trajectory, 'nodes' | 'stopReason'>) => n
 export const scorerNames = ['tests', 'milestones', 'logprob'] as const;
 export type ScorerName = (typeof scorerNames)[number];
 
-/** A tool's call with its answer. */
-interface Played {
-  readonly tool: string;
-  readonly answer: string;
-  readonly went: boolean;
-}
-
-function playedCalls({ nodes }: Pick<Trajectory, 'nodes'>): Played[] {
-  return nodes.flatMap(({ message }) =>
-    message.role === 'tool' ? [{ tool: message.name, answer: message.content, went: failureOf(message) === null }] : [],
-  );
-}
-
-const changes = new Set(['edit', 'apply_patch']);
-const counts = /^(\d+) passed, (\d+) failed/;
-
 /** The share of tests that pass by the last run that the policy made after its last change; 0 where it made none. */
 const tests: Scorer = (trajectory) => {
   const calls = playedCalls(trajectory);
-  const lastChange = calls.findLastIndex(({ tool, went }) => changes.has(tool) && went);
-  const lastRun = calls.findLastIndex(({ tool, answer }) => tool === 'run_tests' && counts.test(answer));
-  if (lastRun < 0 || lastRun < lastChange) return 0;
-  const [, passed, failed] = counts.exec(calls[lastRun]!.answer)!.map(Number);
-  return passed! + failed! === 0 ? 0 : passed! / (passed! + failed!);
+  const lastRun = calls.findLastIndex((call) => testCounts(call) !== null);
+  if (lastRun < 0 || lastRun < calls.findLastIndex(hasChanged)) return 0;
+  const { passed, failed } = testCounts(calls[lastRun]!)!;
+  return passed + failed === 0 ? 0 : passed / (passed + failed);
 };
 
 /**
@@ -42,9 +25,9 @@ const tests: Scorer = (trajectory) => {
  */
 const milestones: Scorer = (trajectory) => {
   const calls = playedCalls(trajectory);
-  const firstChange = calls.findIndex(({ tool, went }) => changes.has(tool) && went);
+  const firstChange = calls.findIndex(hasChanged);
   const before = firstChange < 0 ? calls : calls.slice(0, firstChange);
-  const lastChange = calls.findLastIndex(({ tool, went }) => changes.has(tool) && went);
+  const lastChange = calls.findLastIndex(hasChanged);
   const after = firstChange < 0 ? [] : calls.slice(lastChange + 1).filter(({ tool }) => tool === 'run_tests');
   const reached = [
     before.some(({ tool, went }) => tool === 'run_tests' && !went),
