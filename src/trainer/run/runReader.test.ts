@@ -101,5 +101,6 @@ it('gives what one that holds the whole record gives, whatever happened to it; w
         fs.rmSync(stateFolder, { recursive: true });
       }
     }),
+    { numRuns: 60 },
   );
-});
+}, 60_000);
