@@ -28,8 +28,9 @@ export async function measureScrolling({ root, node, codeServer, turns }: Scroll
   ]).flat();
   const trajectory = run.rollout(1, 'sum-adds__comparison-flip__sum.js_4', 0, messages);
   run.learn(trajectory);
-  const { taskId, id } = trajectory;
-  run.measure(1, { reward: 1 }, [{ taskId, trajectoryIds: [id], advantages: [1] }]);
+  const { taskId } = trajectory;
+  const short = run.rollout(1, taskId, 1);
+  run.measure(1, { reward: 1 }, [{ taskId, trajectoryIds: [trajectory.id, short.id], advantages: [1, -1] }]);
   await run.end('completed');
   const plain = `${observation}\n`.repeat(turns);
   writeFileSync(join(folder, 'plain.txt'), plain);
@@ -42,12 +43,15 @@ export async function measureScrolling({ root, node, codeServer, turns }: Scroll
     await workbench.unfold('Step 1');
     await workbench.unfold('sum-adds');
     await workbench.row('Rollout 1').waitFor();
-    const start = performance.now();
-    await workbench.clickRow('Rollout 1');
-    await page.locator('.view-line', { hasText: 'turn 1 · agent' }).first().waitFor();
-    console.log(
-      `a trajectory of ${tokens} tokens: ${(performance.now() - start).toFixed(0)} ms from the click to its text`,
-    );
+    for (const [name, text, what] of [
+      ['Rollout 2', 'Let me look', 'the first trajectory of a window, a short one'],
+      ['Rollout 1', 'I look once more', `then one of ${tokens} tokens`],
+    ] as const) {
+      const start = performance.now();
+      await workbench.clickRow(name);
+      await page.locator('.view-line', { hasText: text }).first().waitFor();
+      console.log(`${what}: ${(performance.now() - start).toFixed(0)} ms from the click to its text`);
+    }
     // Decorations follow a moment later.
     await page.waitForTimeout(3000);
     console.log(`at rest: ${await framesOf(workbench, () => page.waitForTimeout(seconds * 1000))}`);
