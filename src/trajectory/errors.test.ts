@@ -11,3 +11,10 @@ it('an error of another bundle is one of ours, and any other error is not', asyn
     expect(stranger instanceof WhetstoneError).toBe(false);
   }
 });
+
+it('a line is one line, and short, whatever a message was made of', () => {
+  expect(badInput('One\n  two.', 'Mend\nit.').line).toBe('One two. Mend it.');
+  const { line } = badInput(' '.repeat(1e6) + '\n', 'Mend it.');
+  expect(line).toMatch(/… Mend it\.$/);
+  expect(badInput('long '.repeat(1e5), 'Mend it.').line.length).toBeLessThan(1600);
+});

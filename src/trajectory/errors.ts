@@ -9,6 +9,9 @@ export type ErrorKind =
   /** Cancelled by the user or by a limit on the whole command; exit code 1. */
   | 'cancelled';
 
+/** Names and reasons may come out of hostile files, and a line of a megabyte is none. */
+const longestMessage = 1500;
+
 /** An error for a person: one line that says what and where, and a remedy that says how to mend it. */
 export class WhetstoneError extends Error {
   constructor(
@@ -33,7 +36,9 @@ export class WhetstoneError extends Error {
 
   /** The single line that the command line prints. */
   get line(): string {
-    return `${this.message.replace(/\s*\n\s*/g, ' ')} ${this.remedy.replace(/\s*\n\s*/g, ' ')}`.trim();
+    const { message, remedy } = this;
+    const shown = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+    return `${shown.replace(/\s*\n\s*/g, ' ')} ${remedy.replace(/\s*\n\s*/g, ' ')}`.trim();
   }
 }
 

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { badInput } from '../../trajectory/errors.js';
 import { elementCount, type LlamaConfig } from './llamaConfig.js';
 import { factorShapes, projections, type Adapter, type AdapterConfig, type Projection } from './lora.js';
-import { readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors.js';
+import { quoted } from './quoted.js';
+import { readSafetensors, readSafetensorsHeader, showShape, writeSafetensors } from './safetensors.js';
+import { readSmallFile } from './smallFile.js';
 
 /**
  * Adapters as PEFT keeps them: adapter_config.json and adapter_model.safetensors
@@ -62,24 +64,30 @@ export async function adapterBase(folder: string): Promise<string> {
   return isAbsolute(base) || !existsSync(join(beside, 'config.json')) ? base : beside;
 }
 
-/** Reads the adapter in `folder`, checked against the model that it is for. Throws `bad-input`, one clear line. */
-export async function loadAdapter(folder: string, model: LlamaConfig): Promise<Adapter> {
+/** How the adapter in `folder` changes its model, without its numbers. Throws `bad-input`. */
+export async function readAdapterConfig(folder: string): Promise<AdapterConfig> {
   const fields = await readConfig(folder);
-  const path = join(folder, weightsFile);
-  const refuse = (reason: string) => badInput(`The adapter '${path}' does not fit its model: ${reason}.`, refetch);
-  const { tensors } = await readSafetensorsHeader(path);
-  const config: AdapterConfig = {
+  const { tensors } = await readSafetensorsHeader(join(folder, weightsFile));
+  return {
     rank: fields.r,
     alpha: fields.lora_alpha,
     targets: targetsOf(tensors.keys()),
     ...(fields.use_rslora ? { rankStabilized: true } : {}),
   };
+}
+
+/** Reads the adapter in `folder`, checked against the model that it is for. Throws `bad-input`, one clear line. */
+export async function loadAdapter(folder: string, model: LlamaConfig): Promise<Adapter> {
+  const config = await readAdapterConfig(folder);
+  const path = join(folder, weightsFile);
+  const refuse = (reason: string) => badInput(`The adapter '${path}' does not fit its model: ${reason}.`, refetch);
+  const { tensors } = await readSafetensorsHeader(path);
   const shapes = factorShapes(model, config);
   for (const [name, { shape }] of tensors) {
     const wanted = name.startsWith(prefix) ? shapes.get(name.slice(prefix.length)) : undefined;
-    if (!wanted) throw refuse(`there is nothing for '${name}' to change in it`);
+    if (!wanted) throw refuse(`there is nothing for ${quoted(name)} to change in it`);
     if (shape.join() !== wanted.join())
-      throw refuse(`'${name}' is [${shape.join(', ')}] and should be [${wanted.join(', ')}]`);
+      throw refuse(`'${name}' is ${showShape(shape)} and should be ${showShape(wanted)}`);
   }
   if (shapes.size === 0) throw refuse('it holds no factors');
   for (const name of shapes.keys()) if (!tensors.has(prefix + name)) throw refuse(`'${prefix}${name}' is missing`);
@@ -129,11 +137,10 @@ async function readConfig(folder: string): Promise<z.infer<typeof configSchema>>
   const path = join(folder, configFile);
   let json: unknown;
   try {
-    if ((await stat(path)).size > largestConfigBytes) throw badInput(`The file '${path}' is too large.`, refetch);
-    json = JSON.parse(await readFile(path, 'utf8'));
+    json = JSON.parse((await readSmallFile(path, largestConfigBytes)).toString('utf8'));
   } catch (error) {
-    if (error instanceof WhetstoneError) throw error;
-    throw badInput(`The file '${path}' is not whole JSON.`, refetch, error);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw badInput(`Cannot read '${path}': ${reason}.`, refetch, error);
   }
   const parsed = configSchema.safeParse(json);
   if (parsed.success) return parsed.data;

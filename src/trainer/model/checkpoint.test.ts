@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { copyFile, mkdtemp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -118,9 +119,43 @@ describe('a model that can not be used is refused in one line', () => {
     [{ num_hidden_layers: 1 }, /there is no parameter 'model\.layers\.1\./],
     [{ tie_word_embeddings: false }, /'lm_head\.weight' is missing/],
     [{ vocab_size: 270 }, /tokenizer of '.*' has the id 274, its model only 270 tokens/],
+    [{ vocab_size: 1 << 22, hidden_size: 1 << 16 }, /need \d+\.\d GiB, and this machine has \d+\.\d GiB of memory/],
   ])('config.json with %j', async (change, pattern) => {
     await changeJson('config.json', change);
     await refusal(pattern);
+  });
+  test('a parameter in two shards', async () => {
+    for (const file of ['a.safetensors', 'b.safetensors']) await copyFile(weights(), join(folder, file));
+    await rm(weights());
+    const weightMap = { x: 'a.safetensors', y: 'b.safetensors' };
+    await writeFile(join(folder, 'model.safetensors.index.json'), JSON.stringify({ weight_map: weightMap }));
+    await refusal(/b\.safetensors' do not fit config\.json: '.*' is in 'a\.safetensors' too/);
+  });
+  test('files whose lists have millions of faults, or that are nested ever deeper', async () => {
+    const hostile = async (name: string, json: string, pattern: RegExp) => {
+      await rename(join(folder, name), join(root, name));
+      await writeFile(join(folder, name), json);
+      await refusal(pattern);
+      await rename(join(root, name), join(folder, name));
+    };
+    const nulls = `[${'0,'.repeat(3_000_000)}0]`;
+    await hostile('tokenizer.json', `{"added_tokens": ${nulls}}`, /added_tokens\.0: /);
+    await hostile('tokenizer.json', `{"x": ${'['.repeat(1e6)}${']'.repeat(1e6)}}`, /nested more than 200 deep/);
+    const config = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')) as object;
+    const layers = JSON.stringify(config).replace('{', `{"layer_types": ${nulls}, `);
+    await hostile('config.json', layers, /layer_types\.0: /);
+  });
+  test('links to what has no end, and pipes that nobody writes to', async () => {
+    const replaced = async (name: string, make: (place: string) => unknown) => {
+      await rename(join(folder, name), join(root, name));
+      await make(join(folder, name));
+      await refusal(new RegExp(`Cannot read '.*${name}': it is a folder, a device or a pipe`));
+      await rm(join(folder, name));
+      await rename(join(root, name), join(folder, name));
+    };
+    await replaced('config.json', (place) => symlink('/dev/zero', place));
+    await replaced('tokenizer.json', (place) => execFileSync('mkfifo', [place]));
+    await replaced('model.safetensors', (place) => execFileSync('mkfifo', [place]));
   });
   test('weights that are not finite', async () => {
     const tensors = await readSafetensors(weights());
@@ -132,6 +167,11 @@ describe('a model that can not be used is refused in one line', () => {
     ['no chat template', { chat_template: undefined }, /has no chat template/],
     ['a template that does not parse', { chat_template: '{% for %}' }, /chat template in '.*' does not parse/],
     ['a template that always throws', { chat_template: "{{ raise_exception('no') }}" }, /does not render/],
+    [
+      'a template that complains at length',
+      { chat_template: "{{ raise_exception('no ' ~ (range(90000) | join(' '))) }}" },
+      /^.{1,1700}$/,
+    ],
     [
       'a template without tools',
       { chat_template: '{{ messages[1].content }}<|im_end|>' },
@@ -153,6 +193,11 @@ describe('a model that can not be used is refused in one line', () => {
       /Cannot use the tokenizer .* model\.type/,
     ],
     ['a tokenizer that is not byte-level', { decoder: { type: 'Metaspace' } }, /not ByteLevel/],
+    [
+      'a tokenizer with ids beyond any',
+      { added_tokens: [{ id: 2 ** 40, content: 'x', special: true }] },
+      /added_tokens\.0\.id/,
+    ],
     [
       'a tokenizer with negative ids',
       { added_tokens: [{ id: -1, content: 'x', special: true }] },

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -9,7 +10,7 @@ import { modelConfigJson, parseModelConfig } from './config.js';
 import { fetchModel, type HubOptions } from './hub/fetchModel.js';
 import type { FetchedModel } from './hub/hubCache.js';
 import { parseHubModel } from './hub/modelName.js';
-import { type LlamaConfig, parameterShapes } from './llamaConfig.js';
+import { elementCount, type LlamaConfig, parameterShapes } from './llamaConfig.js';
 import { configFile, jsonOf, type ModelSource } from './modelSource.js';
 import { openModelSource } from './openModelSource.js';
 import { type StoredDtype, writeSafetensors } from './safetensors.js';
@@ -51,7 +52,21 @@ export async function loadCheckpoint(model: string, hub: HubOptions = {}): Promi
   const rawConfig = jsonOf(source, configFile);
   const config = parseModelConfig(rawConfig, join(source.path, configFile));
   const codec = loadCodec(source, rawConfig, config);
+  checkMemory(config, name);
   return { config, parameters: await source.readParameters(config), codec, name, folder: place, rawConfig };
+}
+
+/** The weights are held as float32; what they need is known before any is read, and a machine without it would kill the process. */
+function checkMemory(config: LlamaConfig, name: string): void {
+  const numbers = [...parameterShapes(config).values()].reduce((sum, shape) => sum + elementCount(shape), 0);
+  // Of a container; 0 or far more than there is where nothing constrains the process.
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+  if (4 * numbers <= memory) return;
+  const gibibytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
+  throw badInput(
+    `The weights of '${name}' need ${gibibytes(4 * numbers)} GiB, and this machine has ${gibibytes(memory)} GiB of memory.`,
+    'Use a smaller model.',
+  );
 }
 
 async function findOnDisk(model: string, hub: HubOptions): Promise<FetchedModel> {
@@ -130,9 +145,12 @@ function chatTemplateOf({ path, files }: ModelSource, tokenizerConfig: Readonly<
   return chosen.template;
 }
 
+/** More than any model has. */
+const mostEnds = 64;
+
 /** `eos_token_id` is a number, a list of them, or absent. */
 function eosIds(value: unknown): number[] {
-  const ids = z.array(z.int().nonnegative()).safeParse(Array.isArray(value) ? value : [value]);
+  const ids = z.array(z.int().nonnegative()).safeParse(Array.isArray(value) ? value.slice(0, mostEnds) : [value]);
   return ids.success ? ids.data : [];
 }
 

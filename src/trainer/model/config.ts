@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { listOf } from '../firstFault.js';
 import { type LlamaConfig, type ModelType, modelTypes } from './llamaConfig.js';
 import { parseRope, ropeFields, ropeJson } from './rope.js';
 
@@ -31,8 +32,8 @@ const configSchema = z.looseObject({
   sliding_window: z.int().positive().nullish(),
   use_sliding_window: z.boolean().default(false),
   max_window_layers: z.int().nonnegative().default(28),
-  layer_types: z.array(z.string()).nullish(),
-  no_rope_layers: z.array(z.union([z.literal(0), z.literal(1)])).nullish(),
+  layer_types: listOf(z.string()).nullish(),
+  no_rope_layers: listOf(z.union([z.literal(0), z.literal(1)])).nullish(),
   no_rope_layer_interval: z.int().positive().default(4),
   quantization_config: z.unknown().optional(),
 });

@@ -1,8 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { badInput } from '../../trajectory/errors.js';
 import { openGgufSource } from './gguf/ggufSource.js';
 import { configFile, modelRemedy, type ModelSource } from './modelSource.js';
+import { readSmallFile } from './smallFile.js';
 import { loadParameters } from './weights.js';
 
 /** What a saved checkpoint takes over from its source. */
@@ -16,7 +17,9 @@ const smallFiles = [
   'generation_config.json',
 ];
 
-const largestFile = 1 << 28;
+/** The largest tokenizers in use, of 262,000 tokens, are files of 34 MB. */
+const largestFile = 1 << 26;
+
 /** Opens a folder or a GGUF file. Throws `bad-input` where there is neither. */
 export async function openModelSource(path: string): Promise<ModelSource> {
   const found = await stat(path).catch(() => null);
@@ -33,11 +36,8 @@ export async function openModelSource(path: string): Promise<ModelSource> {
 /** A file's bytes, or null where there is none. */
 async function readIfThere(path: string): Promise<Buffer | null> {
   try {
-    const { size } = await stat(path);
-    if (size > largestFile) throw badInput(`The file '${path}' is ${size} bytes large.`, modelRemedy);
-    return await readFile(path);
+    return await readSmallFile(path, largestFile);
   } catch (error) {
-    if (error instanceof WhetstoneError) throw error;
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     const reason = error instanceof Error ? error.message : String(error);
     throw badInput(`Cannot read '${path}': ${reason}.`, modelRemedy, error);

@@ -2,10 +2,11 @@
  * The safetensors format: a little-endian u64 with the header's length, a JSON header, then the tensors' bytes.
  * https://huggingface.co/docs/safetensors
  */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { recordOf } from '../firstFault.js';
 import { narrowToBfloat16, narrowToFloat16, widenBfloat16, widenFloat16 } from './halfFloats.js';
 import { quoted } from './quoted.js';
 
@@ -41,9 +42,15 @@ const bytesPerElement: Readonly<Record<string, number>> = {
   ...{ I8: 1, U8: 1, BOOL: 1, F8_E4M3: 1, F8_E5M2: 1 },
 };
 
+/** Many more than any tensor has; a hostile header may give one millions. */
+const mostAxes = 64;
+
 const entrySchema = z.object({
   dtype: z.string(),
-  shape: z.array(z.int().nonnegative()),
+  shape: z
+    .unknown()
+    .refine((shape) => Array.isArray(shape) && shape.length <= mostAxes)
+    .pipe(z.array(z.int().nonnegative())),
   data_offsets: z.tuple([z.int().nonnegative(), z.int().nonnegative()]),
 });
 
@@ -107,7 +114,7 @@ async function parseHeader(file: FileHandle, path: string): Promise<SafetensorsH
   for (const [name, value] of Object.entries(entries))
     tensors.set(name, checkEntry(name, value, 8 + headerBytes, fileBytes, path));
   checkLayout(tensors, 8 + headerBytes, fileBytes, path);
-  const checked = z.record(z.string(), z.string()).safeParse(metadata ?? {});
+  const checked = recordOf(z.string()).safeParse(metadata ?? {});
   if (!checked.success) throw unreadable(path, '__metadata__ is not a map of strings');
   return { metadata: checked.data, tensors };
 }
@@ -181,6 +188,8 @@ function elementCount(shape: readonly number[]): number {
 async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
   let file: FileHandle | undefined;
   try {
+    // Opening a pipe would wait for ever.
+    if (!(await stat(path)).isFile()) throw new Error('it is a folder, a device or a pipe');
     file = await open(path, 'r');
     return await use(file);
   } catch (error) {

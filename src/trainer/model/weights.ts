@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { recordOf } from '../firstFault.js';
 import { firstNotFinite } from './finite.js';
 import { headParameter, type LlamaConfig, parameterShapes } from './llamaConfig.js';
 import { quoted } from './quoted.js';
 import { readSafetensors, readSafetensorsHeader, showShape } from './safetensors.js';
+import { readSmallFile } from './smallFile.js';
 
 /** An index names each parameter once; the largest models have some ten thousand. */
 const largestIndex = 1 << 24;
@@ -31,7 +32,7 @@ async function weightFiles(folder: string): Promise<string[]> {
   const indexPath = join(folder, 'model.safetensors.index.json');
   if (!existsSync(indexPath))
     throw badInput(`The model '${folder}' has no model.safetensors.`, 'Give a folder in Hugging Face layout.');
-  const index = z.looseObject({ weight_map: z.record(z.string(), z.string()) }).safeParse(await readIndex(indexPath));
+  const index = z.looseObject({ weight_map: recordOf(z.string()) }).safeParse(await readIndex(indexPath));
   const names = [...new Set(Object.values(index.data?.weight_map ?? {}))];
   // A name with a folder in it could point anywhere on the disk.
   if (names.length === 0 || names.some((name) => name !== basename(name) || name.includes('\\')))
@@ -56,6 +57,8 @@ async function findParameters(
       }
       if (entry.shape.join() !== shape.join())
         throw refuse(`'${name}' is ${showShape(entry.shape)} and should be ${showShape(shape)}`, path);
+      const other = homes.get(name);
+      if (other !== undefined) throw refuse(`'${name}' is in '${basename(other)}' too`, path);
       homes.set(name, path);
     }
   }
@@ -76,9 +79,7 @@ function checkFinite(name: string, values: Float32Array, path: string): Float32A
 
 async function readIndex(path: string): Promise<unknown> {
   try {
-    const { size } = await stat(path);
-    if (size > largestIndex) throw new Error(`it is ${size} bytes large`);
-    return JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse((await readSmallFile(path, largestIndex)).toString('utf8'));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw badInput(`Cannot read '${path}': ${reason}.`, fetchAgain, error);

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunReader } from './runReader.js';
 import type { TextCodec } from '../text/textCodec.js';
@@ -25,20 +25,17 @@ export async function loadRunTokenizer(
   const { ByteLevelTokenizer } = await import('../text/byteLevelTokenizer.js');
   const ownModel = async () => (settings.model === 'embedded' ? embeddedModel() : placeOnDisk(settings.model));
   const folder = ownFolders.find(holdsTokenizer) ?? (await ownModel());
-  if (isFile(folder)) {
-    const { jsonOf } = await import('../model/modelSource.js');
-    const { openModelSource } = await import('../model/openModelSource.js');
-    const source = await openModelSource(folder);
-    return new ByteLevelTokenizer(jsonOf(source, 'tokenizer.json'), jsonOf(source, 'tokenizer_config.json'), folder);
-  }
-  if (!holdsTokenizer(folder)) {
+  if (!isFile(folder) && !holdsTokenizer(folder)) {
     throw badInput(
       `The tokenizer of run ${run.id} is gone: neither its checkpoints nor ${settings.model} hold a tokenizer.json.`,
       'Put the model folder back where it was.',
     );
   }
-  const file = path.join(folder, 'tokenizer.json');
-  return new ByteLevelTokenizer(await readJson(file), await readConfig(folder), file);
+  const { jsonOf } = await import('../model/modelSource.js');
+  const { openModelSource } = await import('../model/openModelSource.js');
+  const source = await openModelSource(folder);
+  const config = source.files.has('tokenizer_config.json') ? jsonOf(source, 'tokenizer_config.json') : {};
+  return new ByteLevelTokenizer(jsonOf(source, 'tokenizer.json'), config, folder);
 }
 
 /** A model of the hub lies in its cache. */
@@ -52,16 +49,3 @@ async function placeOnDisk(model: string): Promise<string> {
 
 /** A GGUF file holds its tokenizer. */
 const isFile = (place: string): boolean => statSync(place, { throwIfNoEntry: false })?.isFile() ?? false;
-
-async function readJson(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8'));
-  } catch (error) {
-    throw badInput(`${file} cannot be read.`, 'Restore the file.', error);
-  }
-}
-
-async function readConfig(folder: string): Promise<Readonly<Record<string, unknown>>> {
-  const file = path.join(folder, 'tokenizer_config.json');
-  return existsSync(file) ? ((await readJson(file)) as Record<string, unknown>) : {};
-}

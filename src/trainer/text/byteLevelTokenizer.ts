@@ -1,20 +1,27 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { z } from 'zod';
-import { badInput } from '../../trajectory/errors.js';
+import { badInput, type WhetstoneError } from '../../trajectory/errors.js';
+import { listOf, recordOf } from '../firstFault.js';
 import { fromByteCharacters, showBytes } from './byteLevel.js';
+import { TimedOut, withinTime } from './withinTime.js';
 
-const addedTokenSchema = z.looseObject({ id: z.int().nonnegative(), content: z.string().min(1), special: z.boolean() });
+/** Ids are int32 wherever they are computed with. */
+const idSchema = z
+  .int()
+  .nonnegative()
+  .max(2 ** 31 - 1);
+const addedTokenSchema = z.looseObject({ id: idSchema, content: z.string().min(1), special: z.boolean() });
 
 /** The parts of a Hugging Face tokenizer.json that are read here; the library reads the rest. */
 export const tokenizerJsonSchema = z.looseObject({
-  added_tokens: z.array(addedTokenSchema).default([]),
+  added_tokens: listOf(addedTokenSchema).default([]),
   normalizer: z.unknown(),
   pre_tokenizer: z.unknown(),
   decoder: z.unknown(),
   model: z.looseObject({
     type: z.literal('BPE').optional(),
-    vocab: z.record(z.string(), z.int().nonnegative()),
-    merges: z.array(z.union([z.string(), z.array(z.string())])),
+    vocab: recordOf(idSchema),
+    merges: listOf(z.union([z.string(), z.array(z.string()).max(2)])),
   }),
 });
 
@@ -34,11 +41,18 @@ export class ByteLevelTokenizer {
   private readonly bytes: (Uint8Array | undefined)[] = [];
   private readonly controlIds = new Map<string, number>();
   private controlNames?: ReadonlyMap<number, string>;
+  private readonly refuse: (reason: string, cause?: unknown) => WhetstoneError;
 
-  /** `where` names the file in errors. */
-  constructor(tokenizerJson: unknown, tokenizerConfig: Readonly<Record<string, unknown>>, where: string) {
+  /** `where` names the file in errors; `pieceMs` is how long a piece of text may take. */
+  constructor(
+    tokenizerJson: unknown,
+    tokenizerConfig: Readonly<Record<string, unknown>>,
+    where: string,
+    private readonly pieceMs = 10_000,
+  ) {
     const refuse = (reason: string, cause?: unknown) =>
       badInput(`Cannot use the tokenizer '${where}': ${reason}.`, 'Use a byte-level BPE tokenizer.json.', cause);
+    this.refuse = refuse;
     const parsed = tokenizerJsonSchema.safeParse(tokenizerJson);
     if (!parsed.success) {
       const issue = parsed.error.issues[0]!;
@@ -88,9 +102,24 @@ export class ByteLevelTokenizer {
 
   /**
    * Encodes text; only the control tokens named in `allowed` become their ids, all else stays text. Occurrences of
-   * `guard` are left out of the text after the control tokens were found: a guard inside one keeps it text.
+   * `guard` are left out of the text after the control tokens were found: a guard inside one keeps it text. Throws `bad-input`
+   * where the tokenizer comes to no end with it, or breaks on what its file says.
    */
   encode(text: string, allowed: readonly string[] = [], guard = ''): Int32Array {
+    // A piece takes some ten milliseconds, unless a stranger's regular expression tries every way through it.
+    const most = this.pieceMs * (1 + Math.floor(text.length / pieceCharacters));
+    try {
+      return withinTime(most, () => this.encodeUntimed(text, allowed, guard));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw this.refuse(
+        error instanceof TimedOut ? `${reason} for a text of ${text.length} characters` : reason,
+        error,
+      );
+    }
+  }
+
+  private encodeUntimed(text: string, allowed: readonly string[], guard: string): Int32Array {
     const ids: number[] = [];
     for (const segment of splitAt(text, allowed)) {
       const control = allowed.includes(segment) ? this.controlIds.get(segment) : undefined;

@@ -1,8 +1,9 @@
-import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
-import { Script, createContext } from 'node:vm';
+import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { badInput } from '../../trajectory/errors.js';
 import type { AssistantMessage, Message, ToolSchema } from '../../trajectory/message.js';
+import { BoundedInterpreter } from './boundedInterpreter.js';
 import { nineCharacterId } from './toolFormats/callId.js';
+import { withinTime } from './withinTime.js';
 
 /** A checkpoint's own chat template (Jinja), rendering messages to text. */
 export interface ChatTemplate {
@@ -46,22 +47,12 @@ export function compileChatTemplate(
             };
             const environment = new Environment();
             for (const [name, value] of Object.entries(names)) environment.set(name, value);
-            return new Interpreter(environment).run(program).value as string;
+            return new BoundedInterpreter(environment).run(program).value as string;
           }),
         'does not render this conversation',
       ),
   };
 }
-
-/**
- * A template comes with a checkpoint from anywhere, and may loop for ever. Only V8 itself can end code that never waits:
- * the time-out of a script reaches whatever the script calls.
- */
-function withinTime(renderingMs: number, render: () => string): string {
-  return callRender.runInContext(createContext({ render }), { timeout: renderingMs }) as string;
-}
-
-const callRender = new Script('render()');
 
 /** What templates find beside the conversation, as in `transformers`. */
 const templateGlobals = {

@@ -178,6 +178,14 @@ describe('a file that can not be used is refused in one line', () => {
       changed({ 'llama.attention.head_count': 3 }),
       /3 heads do not share 8 numbers evenly/,
     ],
+    [
+      'with heads of thousands of millions, and divisors for them',
+      ggufBytes(
+        { ...metadata, 'llama.attention.key_length': 2 ** 31, 'llama.attention.value_length': 2 ** 31 },
+        { ...tensors, 'rope_freqs.weight': tensorOf(2) },
+      ),
+      /a head would be 2147483648 wide/,
+    ],
     ['with another scaling', changed({ 'llama.rope.scaling.type': 'longrope' }), /rope scaling 'longrope'/],
     ['with an alignment of 0', changed({ 'general.alignment': 0 }), /alignment is no multiple of 8/],
     ['with a SentencePiece tokenizer', changed({ 'tokenizer.ggml.model': 'llama' }), /tokenizer is 'llama', supported/],

@@ -86,6 +86,7 @@ export function ggufConfigJson(
   ];
   const headDim = read.whole(key('attention.key_length')) ?? hiddenSize / heads;
   if (!Number.isInteger(headDim)) throw new MalformedGguf(`${heads} heads do not share ${hiddenSize} numbers evenly`);
+  if (headDim < 1 || headDim > largestSize) throw new MalformedGguf(`a head would be ${headDim} wide`);
   if ((read.whole(key('attention.value_length')) ?? headDim) !== headDim)
     throw new MalformedGguf('values of another width than keys are not supported');
   if ((read.whole(key('rope.dimension_count')) ?? headDim) !== headDim)

@@ -41,7 +41,7 @@ export class GgufFile {
     } catch (error) {
       if (error instanceof WhetstoneError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
-      throw badInput(`Cannot read '${path}': ${reason}.`, 'Fetch the file again.', error);
+      throw badInput(`Cannot read '${path}': ${reason}.`, 'Fetch the file again, or use another model.', error);
     } finally {
       await file?.close();
     }

@@ -44,7 +44,8 @@ export function parseGgufHeader(bytes: Buffer): GgufHeader | null {
 }
 
 function readHeader(cursor: Cursor): GgufHeader {
-  if (cursor.take(4).toString('latin1') !== 'GGUF') throw new MalformedGguf('it does not start with GGUF');
+  if (cursor.take(4).toString('latin1') !== 'GGUF')
+    throw new MalformedGguf('it does not start with GGUF (a model in Hugging Face layout is named by its folder)');
   const version = cursor.u32();
   if (version === 0x03000000 || version === 0x02000000) throw new MalformedGguf('it is big-endian');
   if (version !== 2 && version !== 3) throw new MalformedGguf(`its version is ${version}, supported are 2 and 3`);
