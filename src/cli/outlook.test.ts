@@ -7,6 +7,7 @@ const outlook: Outlook = {
   model: 'embedded',
   parameters: 2_164_416,
   trained: 2_164_416,
+  adapter: null,
   episode: { tokens: 2048, sampled: 2000, run: null, besideSeconds: null },
   heldoutEpisodes: null,
   auto: 'cpu',

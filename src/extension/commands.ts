@@ -22,7 +22,7 @@ import { playCommands } from './playCommands.js';
 import { withCancellableProgress } from './progress.js';
 import { revealTrajectory } from './revealTrajectory.js';
 import { taskCommands } from './tasks/taskCommands.js';
-import { pickModelAndDevice } from './training/pickModel.js';
+import { pickTraining } from './training/pickTraining.js';
 import { isAlive } from './training/trainings.js';
 import { chooseTokenColours } from './trajectory/tokenDecorations.js';
 import { trajectoryUri } from './trajectory/trajectoryDocuments.js';
@@ -83,7 +83,7 @@ async function train({ store, trainings }: Context): Promise<void> {
 async function trainWith(context: Context): Promise<void> {
   requireTrust();
   const repository = await pickRepository(context.store);
-  const chosen = repository && (await pickModelAndDevice(context, repository));
+  const chosen = repository && (await pickTraining(context, repository));
   if (!chosen) return;
   await context.trainings.start(repository, undefined, chosen);
   await vscode.commands.executeCommand('whetstone.runs.focus');

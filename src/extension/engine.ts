@@ -13,6 +13,7 @@ export { trainingOutlook } from '../trainer/estimate/outlook.js';
 export { listCheckpoints } from '../trainer/run/checkpoints.js';
 export { connectToRun, startTraining } from '../trainer/background/client.js';
 export { cleanUpAfterKilled } from '../trainer/background/processRecord.js';
+export { loraSchema } from '../trainer/run/learnerSettings.js';
 export { openRun } from '../trainer/run/runReader.js';
 export { loadRunTokenizer } from '../trainer/run/runTokenizer.js';
 export { loadSettings } from '../trainer/run/settings.js';

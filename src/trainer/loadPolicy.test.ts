@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -94,6 +94,24 @@ describe('a policy with an adapter', () => {
     await expect(load({ model: folder, lora: { rank: 8, alpha: 8 } })).rejects.toThrow(
       /has other settings than `lora`/,
     );
+  });
+
+  it('says of a rank-stabilized adapter the alpha that goes on with it', async () => {
+    const policy = await load({ lora });
+    await learn(policy);
+    const folder = path.join(root, 'stabilized');
+    await policy.learner.save(folder, { optimizer: false });
+    const file = path.join(folder, 'adapter_config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...config, use_rslora: true }));
+    const failure = await load({ model: folder, lora }).catch((error: Error) => error.message);
+    const [, alpha] = /rank 4, alpha ([\d.]+), targets/.exec(failure as string) ?? [];
+    const [played, continued] = [
+      await load({ model: folder }),
+      await load({ model: folder, lora: { rank: 4, alpha: Number(alpha) } }),
+    ];
+    const wanted = await logprobs(played.learner);
+    (await logprobs(continued.learner)).forEach((value, t) => expect(value).toBeCloseTo(wanted[t], 5));
   });
 
   it('merges into a checkpoint of the usual layout', async () => {

@@ -9,7 +9,7 @@ import { createGenerator } from './model/generator.js';
 import { createLearner, type WeightFiles } from './model/learner.js';
 import { modelPlace } from './model/hub/modelName.js';
 import { loadModel, merged, type LoadedModel } from './model/loadModel.js';
-import { copyAdapter, freshAdapter, sameAdapterConfig, type Adapter } from './model/lora.js';
+import { alphaByRank, copyAdapter, freshAdapter, sameAdapterConfig, type Adapter } from './model/lora.js';
 import type { Generator, Learner } from './model/policy.js';
 import { freshValueHead } from './model/valueHead.js';
 import { loadParameters } from './model/weights.js';
@@ -107,7 +107,8 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
 function adapterToTrain({ checkpoint, adapter }: LoadedModel, { lora, model, seed }: PolicySettings): Adapter {
   if (adapter === null) return freshAdapter(checkpoint.config, lora, deriveSeed(seed, 'adapter'));
   if (sameAdapterConfig(adapter.config, lora)) return adapter;
-  const { rank, alpha, targets } = adapter.config;
+  const { rank, targets } = adapter.config;
+  const alpha = alphaByRank(adapter.config);
   throw badInput(
     `The adapter '${model}' has other settings than \`lora\`: rank ${rank}, alpha ${alpha}, targets ${targets.join(',')}.`,
     'Give it the same --lora-rank, --lora-alpha and --lora-targets, or merge it first with `whetstone merge`.',

@@ -1,7 +1,16 @@
 import type { Outlook } from '../../trainer/estimate/outlook.js';
+import type { Settings } from '../../trainer/run/settings.js';
 import { t } from '../translate.js';
 
 type OnDevice = Outlook['devices'][number];
+
+/** What a training would take with these of its settings changed; null where the model was not fetched yet. */
+export type OutlookOf = (changed: Partial<Settings>) => Promise<Outlook | null>;
+
+export const outlookOn = ({ auto, devices }: Outlook, device: Settings['device']): OnDevice | undefined =>
+  devices.find(({ name }) => name === (device === 'auto' ? auto : device));
+
+export const notFetchedText = (): string => t('Not fetched yet, so there is no estimate.');
 
 /** About how much a training would take on a device, in one line. */
 export const deviceOutlook = ({ memory, time }: OnDevice): string =>

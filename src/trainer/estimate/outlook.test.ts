@@ -68,6 +68,17 @@ describe('what a training would take', () => {
     expect(faster!.devices[0].time.rollouts / 128).toBeCloseTo(20, 9);
   });
 
+  it('knows the settings that go on with an adapter, whose own alpha may count otherwise', async () => {
+    const folder = path.resolve('test-fixtures/golden/llama-tied/lora');
+    const outlook = await trainingOutlook(places(), settingsSchema.parse({ model: folder }), devices);
+    const { rank, alpha, targets } = outlook!.adapter!;
+    expect([rank, targets]).toEqual([4, settingsSchema.parse({}).lora.targets]);
+    // rslora: 5 / sqrt(4) is what 10 / 4 is.
+    expect(alpha).toBeCloseTo(10, 12);
+    const plain = await trainingOutlook(places(), settingsSchema.parse({}), devices);
+    expect(plain!.adapter).toBeNull();
+  });
+
   it('is not known of a model on the hub that was not fetched', async () => {
     vi.stubEnv('HF_HUB_CACHE', root);
     expect(await trainingOutlook(places(), settingsSchema.parse({ model: 'nobody/nothing' }), devices)).toBeNull();

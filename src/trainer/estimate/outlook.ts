@@ -5,6 +5,7 @@ import { autoDevice } from '../model/autoDevice.js';
 import { contextOf } from '../model/contextLimit.js';
 import { modelPlace } from '../model/hub/modelName.js';
 import type { LlamaConfig } from '../model/llamaConfig.js';
+import { alphaByRank } from '../model/lora.js';
 import { readModelShape } from '../model/modelShape.js';
 import type { Settings } from '../run/settings.js';
 import { estimateMemory, parameterCount, trainedCount, type MemoryEstimate } from './memoryEstimate.js';
@@ -32,6 +33,8 @@ export interface Outlook {
   readonly parameters: number;
   /** How many numbers are trained. */
   readonly trained: number;
+  /** Where the model is an adapter: the setting `lora` that goes on with it. */
+  readonly adapter: Settings['lora'] | null;
   readonly episode: ExpectedEpisode;
   /** Episodes of one evaluation; null where no tasks were built yet. */
   readonly heldoutEpisodes: number | null;
@@ -55,8 +58,9 @@ export async function trainingOutlook(
   settings: Settings,
   devices: readonly MeasuredDevice[],
 ): Promise<Outlook | null> {
-  const config = await readModelShape(modelPlace(settings.model, repoRoot));
-  if (config === null) return null;
+  const shape = await readModelShape(modelPlace(settings.model, repoRoot));
+  if (shape === null) return null;
+  const { config, adapter } = shape;
   const recorded = await recordedEpisodes(stateFolder, settings.model);
   const episode = recorded ? likeRecorded(config, recorded, devices) : longestEpisode(config, settings);
   const heldoutEpisodes = await heldoutEpisodesOf(stateFolder, settings);
@@ -64,6 +68,7 @@ export async function trainingOutlook(
     model: settings.model,
     parameters: parameterCount(config),
     trained: trainedCount(config, settings),
+    adapter: adapter && { rank: adapter.rank, alpha: alphaByRank(adapter), targets: [...adapter.targets] },
     episode,
     heldoutEpisodes,
     auto: autoDevice(devices),

@@ -31,6 +31,10 @@ export const factorNames = (weight: string): { readonly a: string; readonly b: s
 export const adapterScale = ({ rank, alpha, rankStabilized = false }: AdapterConfig): number =>
   alpha / (rankStabilized ? Math.sqrt(rank) : rank);
 
+/** The alpha that counts alpha / rank, also where the adapter's own is rank-stabilized. */
+export const alphaByRank = (config: AdapterConfig): number =>
+  config.rankStabilized ? adapterScale(config) * config.rank : config.alpha;
+
 /** Names and shapes [out, in] of the weights that an adapter changes, in the model's order. */
 export function adaptedWeights(model: LlamaConfig, adapter: AdapterConfig): Map<string, readonly [number, number]> {
   const isTarget = (name: string) => adapter.targets.some((projection) => name.endsWith(`.${projection}.weight`));
@@ -71,7 +75,9 @@ export const copyAdapter = ({ config, factors }: Adapter): Adapter => ({
 /** Whether two adapters change the same matrices in the same way, in whatever order these are named. */
 export function sameAdapterConfig(left: AdapterConfig, right: AdapterConfig): boolean {
   const targets = (config: AdapterConfig) => projections.filter((one) => config.targets.includes(one)).join();
-  return left.rank === right.rank && adapterScale(left) === adapterScale(right) && targets(left) === targets(right);
+  // One of the two may have been written down in decimals, or with a root where the other has none.
+  const sameScale = Math.abs(adapterScale(left) / adapterScale(right) - 1) < 1e-6;
+  return left.rank === right.rank && sameScale && targets(left) === targets(right);
 }
 
 /** Adds an adapter's change to the weights, in place: W + scale * B A. */

@@ -144,7 +144,7 @@ const steps: Scenario['steps'] = [
   ],
   // The palette offers what was used last first: behind the command that it begins like.
   [
-    'Train on This Repo With… says what each model and each device would take',
+    'Train on This Repo With… says what each model, adapter and device would take',
     async ({ workbench }) => {
       const { page } = workbench;
       const choice = (text: string) => page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
@@ -153,6 +153,22 @@ const steps: Scenario['steps'] = [
       await choice('million parameters').filter({ hasText: 'On cpu: about' }).waitFor();
       await workbench.screenshotThemes('train-with-model');
       await choice('embedded').click();
+      await page.locator('.quick-input-title', { hasText: 'What the training changes' }).waitFor();
+      await choice('All parameters').filter({ hasText: 'On cpu: about' }).waitFor();
+      await choice('An adapter of rank 8').filter({ hasText: 'million trained · alpha 32 · q_proj' }).waitFor();
+      await workbench.screenshot('train-with-adapter-dark');
+      await choice('An adapter with other settings').click();
+      await page.locator('.quick-input-title', { hasText: 'Rank of the adapter' }).waitFor();
+      await page.keyboard.type('0');
+      await page.locator('.quick-input-message', { hasText: 'Give a whole number from 1 to 1024' }).waitFor();
+      await page.keyboard.press('Backspace');
+      await page.keyboard.type('4');
+      await page.keyboard.press('Enter');
+      await page.locator('.quick-input-title', { hasText: 'Alpha of the adapter' }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.locator('.quick-input-title', { hasText: 'Projections that the adapter changes' }).waitFor();
+      await choice('up_proj').click();
+      await page.keyboard.press('Enter');
       await page.locator('.quick-input-title', { hasText: 'Device of the training' }).waitFor();
       await choice('of memory · a step about').waitFor();
       await choice('About these figures').filter({ hasText: 'the speed that was just measured' }).waitFor();
