@@ -1,7 +1,7 @@
-"""Makes test-fixtures/golden/llama-*/lora: what PEFT says about adapters on the models of llama_golden.py.
+"""Makes test-fixtures/golden/*/lora: what PEFT says about adapters on the models of llama_golden.py.
 
     VENV/bin/pip install torch transformers safetensors peft
-    VENV/bin/python scripts/golden/lora_golden.py
+    VENV/bin/python scripts/golden/lora_golden.py [NAME...]
 
 All numbers are computed in float64 and stored as float32. For each model:
     adapter_config.json, adapter_model.safetensors   the adapter, written by PEFT
@@ -29,12 +29,21 @@ from llama_golden import FOLDER, OPTIMIZER, objective, scores, stored
 from safetensors.torch import save_file
 
 STEPS = 20
+ATTENTION = ["q_proj", "k_proj", "v_proj", "o_proj"]
+FEED_FORWARD = ["gate_proj", "up_proj", "down_proj"]
 ADAPTERS = {
     "llama-grouped": dict(r=3, lora_alpha=6, target_modules=["q_proj", "v_proj", "down_proj"]),
     "llama-tied": dict(
         r=4, lora_alpha=5, use_rslora=True,
-        target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+        target_modules=[*ATTENTION, *FEED_FORWARD],
     ),
+    "llama3": dict(r=2, lora_alpha=4, target_modules=[*ATTENTION, *FEED_FORWARD]),
+    "llama-linear": dict(r=5, lora_alpha=3, target_modules=ATTENTION),
+    "qwen2": dict(r=2, lora_alpha=8, target_modules=[*ATTENTION, *FEED_FORWARD]),
+    "qwen3": dict(r=3, lora_alpha=3, target_modules=[*ATTENTION, *FEED_FORWARD]),
+    "mistral": dict(r=1, lora_alpha=2, target_modules=["q_proj", "o_proj", *FEED_FORWARD]),
+    "smollm2": dict(r=4, lora_alpha=8, target_modules=FEED_FORWARD),
+    "smollm3": dict(r=2, lora_alpha=4, target_modules=[*ATTENTION, *FEED_FORWARD]),
 }
 
 
@@ -104,5 +113,7 @@ if __name__ == "__main__":
         read_back(*sys.argv[2:4])
     else:
         for index, (model_name, settings) in enumerate(ADAPTERS.items()):
+            if sys.argv[1:] and model_name not in sys.argv[1:]:
+                continue
             shutil.rmtree(FOLDER / model_name / "lora", ignore_errors=True)
             make(index, model_name, settings)

@@ -2,14 +2,14 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readGoldenModel, relativeError, type GoldenModel } from '../../../test/support/goldenModels.js';
+import { goldenNames, readGoldenModel, relativeError, type GoldenModel } from '../../../test/support/goldenModels.js';
 import { adapterBase, loadAdapter, saveAdapter } from './adapterFiles.js';
 import { createGenerator } from './generator.js';
 import { createLearner, type LlamaLearner } from './learner.js';
 import { freshAdapter, mergeAdapter, projections, type Adapter } from './lora.js';
-import { readSafetensors } from './safetensors.js';
+import { readSafetensors, writeSafetensors } from './safetensors.js';
 
-const names = ['llama-grouped', 'llama-tied'] as const;
+type GoldenName = (typeof goldenNames)[number];
 const prefix = 'base_model.model.';
 
 interface GoldenAdapter {
@@ -28,10 +28,10 @@ afterEach(async () => {
 
 const goldenFolder = (name: string) =>
   path.join(import.meta.dirname, '..', '..', '..', 'test-fixtures', 'golden', name);
-const peftFolder = (name: (typeof names)[number]) => path.join(goldenFolder(name), 'lora');
-const golden = async (name: (typeof names)[number]) =>
+const peftFolder = (name: GoldenName) => path.join(goldenFolder(name), 'lora');
+const golden = async (name: GoldenName) =>
   JSON.parse(await readFile(path.join(peftFolder(name), 'golden.json'), 'utf8')) as GoldenAdapter;
-const tensors = async (name: (typeof names)[number], file: string) =>
+const tensors = async (name: GoldenName, file: string) =>
   new Map(
     [...(await readSafetensors(path.join(peftFolder(name), file)))].map(([key, { data }]) => [
       key.slice(prefix.length),
@@ -76,7 +76,7 @@ async function expectScores(learner: LlamaLearner, model: GoldenModel, wanted: G
   });
 }
 
-describe.each(names)("PEFT's adapter on %s", (name) => {
+describe.each(goldenNames)("PEFT's adapter on %s", (name) => {
   it('gives the log-probabilities and entropies that PEFT gives', async () => {
     const model = await readGoldenModel(name);
     const learner = await learnerOf(model, await loadAdapter(peftFolder(name), model.config));
@@ -235,6 +235,17 @@ describe('an adapter', () => {
       kind: 'bad-input',
       line: expect.stringMatching(message) as string,
     });
+  });
+
+  it('is refused in short where the names of its factors are long', async () => {
+    const { config: model } = await readGoldenModel('llama-grouped');
+    const folder = await temporaryFolder();
+    await cp(peftFolder('llama-grouped'), folder, { recursive: true });
+    const named = `long\n`.repeat(10_000);
+    const factor = { shape: [1], data: Float32Array.of(1) };
+    await writeSafetensors(path.join(folder, 'adapter_model.safetensors'), new Map([[named, factor]]));
+    const failure: unknown = await loadAdapter(folder, model).catch((error: unknown) => error);
+    expect((failure as Error).message).toMatch(/there is nothing for 'long\\n.{0,100}…' to change/);
   });
 
   it('is refused where it belongs to another model', async () => {
