@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { groupAdvantages } from './advantages.js';
 import { gigpoAdvantages, type GigpoEpisode } from './gigpo.js';
+import { igpoAdvantages } from './igpo.js';
 import { informationGains } from './informationGain.js';
 import { overTokens, turnReturns } from './turnReturns.js';
 
@@ -81,5 +84,38 @@ describe('advantages of GiGPO', () => {
     const { advantages } = groupAdvantages([1, 0, 0.5]);
     const expected = episodes.map(({ states }, i) => states.map(() => advantages[i]));
     expect(gigpoAdvantages(episodes, { ...plain, normalize: true })).toEqual(expected);
+  });
+});
+
+interface Golden {
+  readonly gamma: number;
+  readonly stepWeight: number;
+  readonly normalize: boolean;
+  readonly episodes: { readonly reward: number; readonly states: string[]; readonly gains: number[] }[];
+  readonly gigpo: number[][];
+  readonly igpo: number[][];
+}
+
+const { cases } = JSON.parse(readFileSync(path.join(import.meta.dirname, 'golden', 'turnCredit.json'), 'utf8')) as {
+  cases: Golden[];
+};
+
+describe.each(cases)('in a group of $episodes.length (scripts/golden/turn_credit.py)', (golden) => {
+  const close = (found: readonly (readonly number[])[], wanted: readonly (readonly number[])[]) => {
+    expect(found.map(({ length }) => length)).toEqual(wanted.map(({ length }) => length));
+    found.forEach((turns, i) => turns.forEach((value, k) => expect(value).toBeCloseTo(wanted[i][k], 5)));
+  };
+
+  it("the advantages of GiGPO are its authors'", () => {
+    const episodes = golden.episodes.map(({ reward, states }) => ({
+      reward,
+      states,
+      turnRewards: states.map((_, turn) => (turn === states.length - 1 ? reward : 0)),
+    }));
+    close(gigpoAdvantages(episodes, golden), golden.gigpo);
+  });
+
+  it('the advantages of IGPO are those of its paper', () => {
+    close(igpoAdvantages(golden.episodes, golden.gamma), golden.igpo);
   });
 });
