@@ -132,9 +132,12 @@ async function read(stateFolder: string): Promise<void> {
   });
   await timed('one trajectory', () => run.trajectory(idOf(count - 1)));
   tell();
-  await timed('all headers', async () => (await run.headers()).length);
-  await timed('all headers again', async () => (await run.headers()).length);
-  await timed('those of one task', async () => (await run.headers((header) => header.sample === 3)).length);
+  const holder = { headers: await timed('all headers', () => run.headers()) };
+  collectGarbage();
+  await timed('all headers again, by who holds them', async () => (holder.headers = await run.headers()));
+  console.log(`  ${holder.headers.length} headers; when nobody holds them any more:`);
+  holder.headers = [];
+  await timed('those of one sample', async () => (await run.headers((header) => header.sample === 3)).length);
   tell();
   const writer = new RunWriter(paths);
   write(writer, count, count + 1);

@@ -21,6 +21,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Di
   private choice = noChoice;
   private readonly order: ChosenOrder<TrajectoryHeader>;
   private view?: vscode.TreeView<RunTreeNode>;
+  /** The headers of the run that was last unfolded, so that its reader need not make them anew at each refresh. */
+  private readonly held = new Set<readonly TrajectoryHeader[]>();
 
   readonly onDidChangeTreeData = this.changed.event;
 
@@ -97,6 +99,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Di
       case 'run': {
         const reader = await this.store.reader(node.repository.stateFolder, node.summary.id);
         const [headers, events] = await Promise.all([reader.headers(), reader.events()]);
+        this.held.clear();
+        this.held.add(headers);
         const shown = headers.filter((header) => fits(runFacets, this.choice, { header, findings: node.findings }));
         return phases(node, shown, events);
       }

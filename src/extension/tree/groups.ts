@@ -44,7 +44,7 @@ export async function readGroup(
     reader.headers((header) => header.kind === kind && header.step === step && header.taskId === taskId),
     reader.steps(),
   ]);
-  const all = headers.sort((a, b) => a.sample - b.sample);
+  const all = [...headers].sort((a, b) => a.sample - b.sample);
   const groups = kind === 'rollout' ? (steps.find((event) => event.step === step)?.groups ?? []) : [];
   const advantages = new Map(
     groups.flatMap(({ trajectoryIds, advantages }) => trajectoryIds.map((id, at) => [id, advantages[at]] as const)),

@@ -60,7 +60,7 @@ describe('the index of a run', () => {
 
   it('spares the reading of what it tells of', async () => {
     const { table, end } = await readHeaderIndex(paths);
-    expect([...table.headers()].map(({ tools }) => tools)).toEqual([['open'], ['open'], ['open']]);
+    expect(table.all().map(({ tools }) => tools)).toEqual([['open'], ['open'], ['open']]);
     const whole = await readFile(paths.trajectories);
     expect(end).toBe(whole.length);
     const lastOffset = table.place('step-000001/räng e/2')!.offset;

@@ -60,9 +60,16 @@ describe('headers in memory', () => {
     fc.assert(
       fc.property(arbitraryEntries, arbitraryId, (entries, other) => {
         const table = new HeaderTable();
-        for (const entry of entries) table.add(entry);
-        const expected = new Map(entries.map((entry) => [entry.header.id, entry]));
-        expect([...table.headers()]).toEqual([...expected.values()].map(({ header }) => header));
+        const expected = new Map<string, IndexedHeader>();
+        entries.forEach((entry, index) => {
+          table.add(entry);
+          expected.set(entry.header.id, entry);
+          // Whoever asked before is no hindrance.
+          if (index % 7 === 0) expect(table.all()).toHaveLength(expected.size);
+        });
+        const headers = [...expected.values()].map(({ header }) => header);
+        expect(table.all()).toEqual(headers);
+        expect([...table.each()]).toEqual(headers);
         for (const id of [other, ...expected.keys()]) {
           const entry = expected.get(id);
           expect(table.place(id)).toEqual(entry && { offset: entry.offset, length: entry.length });

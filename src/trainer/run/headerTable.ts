@@ -36,10 +36,8 @@ export class HeaderTable {
   /** Number of the origin's id + 1; 0 where there is none. */
   private readonly originOfRow = new Column(Int32Array);
   private readonly turnOfOrigin = new Column(Float64Array);
-
-  get size(): number {
-    return this.ids.size;
-  }
+  /** Headers of the first rows that were made for somebody. */
+  private made?: WeakRef<TrajectoryHeader[]>;
 
   /** Takes the place of an earlier one of the same id. */
   add({ header, offset, length }: IndexedHeader): void {
@@ -59,6 +57,8 @@ export class HeaderTable {
     this.length.set(row, length);
     this.originOfRow.set(row, origin ? this.origins.numberOf(origin.trajectoryId, origin.trajectoryId) + 1 : 0);
     this.turnOfOrigin.set(row, origin?.turn ?? 0);
+    const made = this.made?.deref();
+    if (made && row < made.length) made[row] = this.header(row);
   }
 
   has(id: string): boolean {
@@ -71,8 +71,17 @@ export class HeaderTable {
     return row === undefined ? undefined : { offset: this.offset.at(row), length: this.length.at(row) };
   }
 
-  *headers(): Generator<TrajectoryHeader> {
-    for (let row = 0; row < this.size; row++) yield this.header(row);
+  /** All of them. As long as somebody holds the array, only those that came since are made anew. */
+  all(): readonly TrajectoryHeader[] {
+    const made = this.made?.deref() ?? [];
+    for (let row = made.length; row < this.ids.size; row++) made.push(this.header(row));
+    this.made = new WeakRef(made);
+    return made;
+  }
+
+  /** One after the other, kept by nobody. */
+  *each(): Generator<TrajectoryHeader> {
+    for (let row = 0; row < this.ids.size; row++) yield this.header(row);
   }
 
   private header(row: number): TrajectoryHeader {

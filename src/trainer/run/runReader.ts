@@ -118,10 +118,15 @@ export class RunReader {
     return [...last.values()].sort((a, b) => a.step - b.step);
   }
 
-  /** One header a trajectory, of those that are wanted, in the order they were first written. */
-  async headers(isWanted: (header: TrajectoryHeader) => boolean = () => true): Promise<TrajectoryHeader[]> {
+  /**
+   * One header a trajectory, of those that are wanted, in the order they were first written. Where all are, the array grows with
+   * the run, and to ask again is cheap for whoever holds it.
+   */
+  async headers(isWanted?: (header: TrajectoryHeader) => boolean): Promise<readonly TrajectoryHeader[]> {
+    const table = await this.readHeaders();
+    if (isWanted === undefined) return table.all();
     const wanted: TrajectoryHeader[] = [];
-    for (const header of (await this.readHeaders()).headers()) if (isWanted(header)) wanted.push(header);
+    for (const header of table.each()) if (isWanted(header)) wanted.push(header);
     return wanted;
   }
 
