@@ -61,7 +61,8 @@ export function registerCommands(context: Context): vscode.Disposable {
     lifetime.add(
       vscode.commands.registerCommand(command, async (target: never, detail?: unknown) => {
         try {
-          await handler(context, target, detail);
+          // A debugger's toolbar hands over null.
+          await handler(context, target ?? undefined, detail);
         } catch (error) {
           const openSettings = () => vscode.commands.executeCommand('workbench.action.openSettings', settingsSection);
           showError(error, context.log, [{ title: t('Open Settings'), run: openSettings }]);
