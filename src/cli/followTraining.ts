@@ -70,7 +70,7 @@ export async function followTraining(
         stage = event.stage;
         progress.say(`${stageNames[stage] ?? stage}...`);
       } else if (event.type === 'progress') {
-        progress.update(`  ${event.done}/${event.total} ${event.message}`);
+        progress.update({ message: `  ${event.done}/${event.total} ${event.message}` });
       } else {
         const line = describeEvent(event);
         if (line !== null) progress.say(line);

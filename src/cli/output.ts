@@ -1,4 +1,5 @@
 import { WhetstoneError } from '../trajectory/errors.js';
+import type { Said } from '../trajectory/said.js';
 
 /** Prints one JSON document on standard output and nothing else. */
 export function printJson(value: unknown): void {
@@ -48,22 +49,26 @@ export function table(header: readonly string[], rows: readonly (readonly string
 
 export const percent = (rate: number) => `${(100 * rate).toFixed(0)} %`;
 
-/** Progress on standard error: one line rewritten on a terminal, a line every few seconds elsewhere. */
+/**
+ * Progress on standard error: one line rewritten on a terminal, a line every few seconds elsewhere. Who sets the environment's
+ * WHETSTONE_PROGRESS to `json`, as the editor does, gets each line as a Said in JSON, to be said in their own language.
+ */
 export class ProgressLine {
+  private readonly isJson = process.env.WHETSTONE_PROGRESS === 'json';
   private shown = 0;
   /** `time` by a clock that nobody sets. */
   private lastPlain = { time: -Infinity, text: '' };
 
-  update(text: string): void {
-    const clean = printable(text).replace(/\s+/g, ' ');
-    if (process.stderr.isTTY) {
+  update(said: Said): void {
+    const clean = printable(said.message).replace(/\s+/g, ' ');
+    if (process.stderr.isTTY && !this.isJson) {
       const columns = process.stderr.columns || 80;
       const cut = clean.slice(0, columns - 1);
       process.stderr.write(`\r${cut.padEnd(this.shown)}`);
       this.shown = cut.length;
     } else if (performance.now() - this.lastPlain.time > 5000 && clean !== this.lastPlain.text) {
       this.lastPlain = { time: performance.now(), text: clean };
-      process.stderr.write(`${clean}\n`);
+      process.stderr.write(`${this.isJson ? JSON.stringify(said) : clean}\n`);
     }
   }
 

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import type { z } from 'zod';
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
-import { t } from './translate.js';
+import { saidSchema } from '../trajectory/said.js';
+import { ofEngine, t } from './translate.js';
 
 /** A command of the bundled command line, to be run for a repository. */
 export interface CliRequest {
@@ -12,11 +14,13 @@ export interface CliRequest {
   readonly args: readonly string[];
   /** Variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Called with what the command says about its progress. */
+  /** Called with what the command says meanwhile: its progress in the editor's language, all else as it stands. */
   readonly onProgress?: (line: string) => void;
 }
 
 const graceMilliseconds = 5000;
+/** Of a line that a command writes to standard error. */
+const longestLine = 8000;
 
 /**
  * Runs a command that prints JSON, in a child process, and gives the document as `schema` reads it, whatever the exit
@@ -30,15 +34,17 @@ export function runCli<T>(request: CliRequest, schema: z.ZodType<T>, signal: Abo
     const child = spawn(process.execPath, [cli, ...args], {
       cwd: repoRoot,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...env, ELECTRON_RUN_AS_NODE: '1' },
+      env: { ...process.env, ...env, ELECTRON_RUN_AS_NODE: '1', WHETSTONE_PROGRESS: 'json' },
       windowsHide: true,
     });
     const output: string[] = [];
-    let errors = '';
+    let lastLine = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => output.push(chunk));
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      errors = (errors + chunk).slice(-8000);
-      onProgress?.(lastLineOf(errors));
+    createInterface({ input: child.stderr, crlfDelay: Infinity }).on('line', (written) => {
+      const line = written.trim().slice(-longestLine);
+      const said = saidSchema.safeParse(parseJson(line));
+      if (!said.success) lastLine = line || lastLine;
+      if (line) onProgress?.(said.success ? ofEngine(said.data) : line);
     });
     let lastResort: NodeJS.Timeout | undefined;
     const interrupt = () => {
@@ -56,21 +62,10 @@ export function runCli<T>(request: CliRequest, schema: z.ZodType<T>, signal: Abo
       if (signal.aborted) return reject(cancelled(t('{0} was cancelled.', name)));
       const document = schema.safeParse(parseJson(output.join('')));
       if (document.success) return resolve(document.data);
-      const line = lastLineOf(errors).replace(/^whetstone: /, '');
+      const line = lastLine.replace(/^whetstone: /, '');
       reject(failed(line || t('{0} ended with code {1} and said nothing.', name, String(code)), ''));
     });
   });
-}
-
-/** A line of progress is written over the one before with a carriage return. */
-function lastLineOf(text: string): string {
-  return (
-    text
-      .trim()
-      .split(/[\r\n]/)
-      .at(-1)
-      ?.trim() ?? ''
-  );
 }
 
 function parseJson(text: string): unknown {

@@ -2,32 +2,83 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { t, useTranslations } from './translate.js';
+import { say } from '../trajectory/said.js';
+import { ofEngine, t, useTranslations } from './translate.js';
 
 const languages = ['zh-cn'];
 const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
 
-/** Texts that the sources hand to `t`. */
-function textsInSources(): string[] {
-  const files = readdirSync('src/extension', { recursive: true, encoding: 'utf8' })
+const sourcesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-    .map((file) => path.join('src/extension', file));
-  const texts = new Set<string>();
-  for (const file of files) {
-    const visit = (node: ts.Node): void => {
-      if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 't') {
-        const [text] = node.arguments;
-        if (!ts.isStringLiteralLike(text)) throw new Error(`${file}: what is translated must be written out.`);
-        texts.add(text.text);
-      }
-      ts.forEachChild(node, visit);
-    };
-    const source = readFileSync(file, 'utf8');
-    if (source.includes('translate.js')) visit(ts.createSourceFile(file, source, ts.ScriptTarget.Latest));
-  }
-  return [...texts].sort();
+    .map((file) => path.join(folder, file));
+
+/** What the nodes of a source say, those in which `textsOf` finds something. */
+function textsIn(
+  file: string,
+  isLookedAt: (source: string) => boolean,
+  textsOf: (node: ts.Node) => readonly ts.Node[],
+) {
+  const source = readFileSync(file, 'utf8');
+  const texts: string[] = [];
+  const visit = (node: ts.Node): void => {
+    for (const text of textsOf(node)) {
+      if (!ts.isStringLiteralLike(text)) throw new Error(`${file}: what is translated must be written out.`);
+      texts.push(text.text);
+    }
+    if (ts.isTaggedTemplateExpression(node) && node.tag.getText() === 'say') texts.push(templateOf(node.template));
+    ts.forEachChild(node, visit);
+  };
+  if (isLookedAt(source)) visit(ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true));
+  return texts;
 }
 
+/** As `say` makes it. */
+const templateOf = (literal: ts.TemplateLiteral): string =>
+  ts.isNoSubstitutionTemplateLiteral(literal)
+    ? literal.text
+    : literal.templateSpans.reduce(
+        (text, { literal: { text: part } }, at) => `${text}{${at}}${part}`,
+        literal.head.text,
+      );
+
+/** Texts that the extension's sources hand to `t`. */
+const textsOfExtension = () =>
+  sourcesIn('src/extension').flatMap((file) =>
+    textsIn(
+      file,
+      (source) => source.includes('translate.js'),
+      (node) =>
+        ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 't'
+          ? node.arguments.slice(0, 1)
+          : [],
+    ),
+  );
+
+/** What the engine says: with `say`, or in fields that `ofEngine` is given. */
+function textsOfEngine(): string[] {
+  const files = ['src/trainer', 'src/env', 'src/cli', 'src/interop'].flatMap(sourcesIn);
+  return files.flatMap((file) => {
+    const fields = /Detectors?\.ts$/.test(file)
+      ? ['causes', 'remedy']
+      : file.endsWith('buildTasks.ts')
+        ? ['message']
+        : [];
+    return textsIn(
+      file,
+      (source) => fields.length > 0 || source.includes('said.js'),
+      (node) => {
+        if (!ts.isPropertyAssignment(node) || !fields.includes(node.name.getText())) return [];
+        return ts.isArrayLiteralExpression(node.initializer) ? node.initializer.elements : [node.initializer];
+      },
+    );
+  });
+}
+
+const textsInSources = () => [...new Set([...textsOfExtension(), ...textsOfEngine()])].sort();
+
+/** Settings, commands and options that a text names. */
+const named = (text: string) => [...text.matchAll(/`[^`]+`/g)].map(([each]) => each).sort();
 const placeholders = (text: string) => [...text.matchAll(/\{\d+\}/g)].map(([each]) => each).sort();
 /** What a text runs when it is clicked. */
 const links = (text: string) => [...text.matchAll(/\]\((command:[^)]*)\)/g)].map(([, target]) => target);
@@ -49,12 +100,23 @@ describe('translations', () => {
     expect(ofEngine('task')).toBe('任务');
   });
 
+  it('say what the engine says: by its template where values are filled in, as it stands where nobody translated it', () => {
+    const files = 3;
+    expect(ofEngine(say`${files} files of ${'{0}'}`)).toBe('3 files of {0}');
+    useTranslations({ '{0} files of {1}': '{1} 的 {0} 个文件', 'Nothing is lost.': '什么都没丢。' });
+    expect(ofEngine(say`${files} files of ${'{0}'}`)).toBe('{0} 的 3 个文件');
+    expect(ofEngine(say`Nothing is lost.`)).toBe('什么都没丢。');
+    expect(ofEngine({ message: '3 files of a' })).toBe('3 files of a');
+  });
+
   it.each(languages)('in %s know every text of the sources, and no others', (language) => {
     const bundle = readJson(`l10n/bundle.l10n.${language}.json`);
     expect(Object.keys(bundle).sort()).toEqual(textsInSources());
     for (const [text, translated] of Object.entries(bundle)) {
       expect(placeholders(translated), text).toEqual(placeholders(text));
     }
+    // Settings and commands of the command line have one name.
+    for (const text of textsOfEngine()) expect(named(bundle[text]), text).toEqual(named(text));
   });
 
   it.each(languages)('in %s know every text of the manifest, with the same links, and no others', (language) => {

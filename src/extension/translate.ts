@@ -1,3 +1,5 @@
+import type { Said } from '../trajectory/said.js';
+
 /** The extension's two bundles (esbuild.mjs) have a copy of this module each, and one language. */
 const shared: { [key: symbol]: Readonly<Record<string, string>> | undefined } = globalThis;
 const key = Symbol.for('whetstone.translations');
@@ -12,7 +14,12 @@ export function useTranslations(bundle: Readonly<Record<string, string>>): void 
  * is vscode.l10n's `t` for modules that know no editor. A test looks for a translation of every text in the sources.
  */
 export function t(text: string, ...values: readonly (string | number)[]): string {
-  return (shared[key]?.[text] ?? text).replace(/\{(\d+)\}/g, (whole, at: string) =>
-    String(values[Number(at)] ?? whole),
-  );
+  return translated(text, values);
 }
+
+/** What the engine says, in the editor's language; as it stands where the words are not the engine's own. */
+export const ofEngine = ({ message, phrase = { template: message, values: [] } }: Said): string =>
+  translated(phrase.template, phrase.values);
+
+const translated = (text: string, values: readonly (string | number)[]): string =>
+  (shared[key]?.[text] ?? text).replace(/\{(\d+)\}/g, (whole, at: string) => String(values[Number(at)] ?? whole));

@@ -1,4 +1,5 @@
 import { cancelled } from '../trajectory/errors.js';
+import { say, type Said } from '../trajectory/said.js';
 import type { Task, TaskSplit } from '../trajectory/task.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
 import { evaluationTasks, summarize } from './evaluate.js';
@@ -23,10 +24,9 @@ export interface EvaluationPlace {
 }
 
 /** How the tasks are played: what counts of each, what that took, and what it was, in words. */
-export interface PlayedTasks {
+export interface PlayedTasks extends Said {
   readonly answers: readonly Trajectory[];
   readonly metrics: Readonly<Record<string, number>>;
-  readonly message: string;
 }
 
 export type RecordedEvaluation = Evaluation & { readonly run: string };
@@ -73,16 +73,16 @@ export async function recordedEvaluation(
   try {
     writer.event({ type: 'started', pid: process.pid, resumedFromStep: null });
     const kind = split === 'heldout' ? 'evaluation' : 'rollout';
-    const { answers, metrics, message } = await play(chosen, kind, recording, writer);
+    const { answers, metrics, message, phrase } = await play(chosen, kind, recording, writer);
     const summary = summarize(answers, policyStep, split, chosen);
     const evaluation = { ...summary, metrics: { ...summary.metrics, ...metrics } };
     writer.event({ type: 'evaluation', ...evaluation });
-    writer.event({ type: 'finished', status: 'completed', message });
+    writer.event({ type: 'finished', status: 'completed', message, phrase });
     return { ...evaluation, run: config.runId };
   } catch (error) {
     const isStopped = schedule.signal.aborted;
-    const message = isStopped ? 'Stopped.' : (error as Error).message;
-    writer.event({ type: 'finished', status: isStopped ? 'stopped' : 'failed', message });
+    const said = isStopped ? say`Stopped.` : { message: (error as Error).message };
+    writer.event({ type: 'finished', status: isStopped ? 'stopped' : 'failed', ...said });
     throw isStopped ? cancelled() : error;
   } finally {
     writer.close();
@@ -105,6 +105,6 @@ export function evaluateRecorded(
   return recordedEvaluation(tasks, split, settings, whole, schedule, async (chosen, _kind, recording) => {
     const plans = evaluationPlans(chosen, policyStep, settings.evaluationSamples, settings.seed);
     const answers = await playGroups(player, arena, plans, samplingOptions(settings, 'evaluation'), recording);
-    return { answers, metrics: {}, message: `Played by ${policy}.` };
+    return { answers, metrics: {}, ...say`Played by ${policy}.` };
   });
 }

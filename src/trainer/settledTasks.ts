@@ -3,6 +3,7 @@ import { buildTasks, defaultBuildOptions } from '../env/tasks/buildTasks.js';
 import { readExclusions, withoutExcluded } from '../env/tasks/excludedTasks.js';
 import { readTasks } from '../env/tasks/taskStore.js';
 import { badInput } from '../trajectory/errors.js';
+import type { Said } from '../trajectory/said.js';
 import type { Task } from '../trajectory/task.js';
 import { settleTasks } from './run/createRun.js';
 import type { RunReader } from './run/runReader.js';
@@ -19,7 +20,7 @@ export async function settledTasks(
   config: RunConfig,
   reader: RunReader,
   signal: AbortSignal,
-  onProgress: (message: string, done: number, total: number) => void,
+  onProgress: (said: Said, done: number, total: number) => void,
 ): Promise<{ tasks: readonly Task[]; config: RunConfig }> {
   if (existsSync(reader.paths.tasks)) return { tasks: await reader.tasks(), config };
   const excluded = await readExclusions(environment.stateFolder);
@@ -40,14 +41,14 @@ async function storedOrBuiltTasks(
   environment: BuildEnvironment,
   seed: number,
   signal: AbortSignal,
-  onProgress: (message: string, done: number, total: number) => void,
+  onProgress: (said: Said, done: number, total: number) => void,
 ): Promise<readonly Task[]> {
   const stored = await readTasks(environment.stateFolder).catch(() => null);
   if (stored !== null) return stored;
   const built = await buildTasks(
     environment,
     { ...defaultBuildOptions, seed },
-    { signal, onProgress: ({ message, done, total }) => onProgress(message, done, total) },
+    { signal, onProgress: ({ message, done, total }) => onProgress({ message }, done, total) },
   );
   return built.tasks;
 }

@@ -1,4 +1,5 @@
 import { cancelled } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 import type { Task } from '../trajectory/task.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
 import { isEndOfStage } from './data/stages.js';
@@ -49,7 +50,7 @@ export class TrainingRun {
       if (resumed) await weights.restore();
       parts.writer.event({ type: 'started', pid: process.pid, resumedFromStep: resumed ? weights.step : null });
       await this.stages();
-      parts.writer.event({ type: 'finished', status: 'completed', message: 'Training is completed.' });
+      parts.writer.event({ type: 'finished', status: 'completed', ...say`Training is completed.` });
     } catch (error) {
       await this.record.end(error, weights.step, async () => {
         if (weights.isAhead) await this.save();
@@ -66,7 +67,7 @@ export class TrainingRun {
       this.config,
       parts.reader,
       parts.control.signal,
-      (message, done, total) => record.progress('tasks', message, done, total),
+      (said, done, total) => record.progress('tasks', said, done, total),
     );
     this.tasks = settled.tasks;
     this.config = settled.config;
@@ -126,7 +127,7 @@ export class TrainingRun {
       this.tasks,
       'heldout',
       this.settings,
-      this.record.schedule(stage, 'Held-out tasks', total),
+      this.record.schedule(stage, say`Held-out tasks`, total),
       (id) => this.parts.reader.findTrajectory(id),
     );
     this.parts.writer.event({ type: 'evaluation', ...evaluation });
@@ -148,7 +149,7 @@ export class TrainingRun {
       people,
       policy.generator.maxContext,
       samplingOptions({ ...settings, workers: [] }, 'rollout'),
-      record.schedule('warm-start', "The expert's episodes", tasks.length + people.length),
+      record.schedule('warm-start', say`The expert's episodes`, tasks.length + people.length),
       (id) => parts.reader.findTrajectory(id),
     );
     const updates = warmStart(
@@ -160,7 +161,7 @@ export class TrainingRun {
     );
     for await (const { update, updates: all, metrics } of updates) {
       parts.writer.event({ type: 'warm-start', update, updates: all, metrics });
-      record.progress('warm-start', 'Learning from them', update, all);
+      record.progress('warm-start', say`Learning from them`, update, all);
       if (update < all && update % settings.checkpointEvery === 0) await this.save(update);
       if (control.signal.aborted) throw cancelled();
       await control.gate();
@@ -190,7 +191,7 @@ export class TrainingRun {
       this.arena,
       negativePlans(tasks, settings.seed),
       samplingOptions(settings, 'rollout'),
-      this.record.schedule('warm-start', 'Negative examples', tasks.length),
+      this.record.schedule('warm-start', say`Negative examples`, tasks.length),
       (id) => this.parts.reader.findTrajectory(id),
     );
     return failures(rollouts);

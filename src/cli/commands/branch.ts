@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { loadPolicy } from '../../trainer/loadPolicy.js';
@@ -109,7 +110,7 @@ async function branch(runId: string, trajectoryId: string, options: BranchOption
             gate: () => Promise.resolve(),
             onTrajectory: (trajectory) => {
               writer.trajectory(trajectory);
-              progress.update(`${++done} of ${point.count} branches`);
+              progress.update(say`${++done} of ${point.count} branches`);
             },
           },
           () => loadRunTokenizer(run, embeddedModelFolder),

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { readExclusions, readIncludedTasks, withoutExcluded } from '../../env/tasks/excludedTasks.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say, type Said } from '../../trajectory/said.js';
 import type { Task, TaskSplit } from '../../trajectory/task.js';
 import { evaluate, evaluationTasks } from '../../trainer/evaluate.js';
 import { evaluateRecorded } from '../../trainer/recordedEvaluation.js';
@@ -157,7 +158,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const playWith = async (
     player: Player | MessagePlayer,
     ofModel: Settings,
-    name: string,
+    describe: (done: number) => Said,
     callExample?: string,
   ): Promise<Evaluation & { readonly run?: string }> => {
     let done = 0;
@@ -165,7 +166,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
       concurrency: ofModel.concurrency,
       signal,
       gate: () => Promise.resolve(),
-      onTrajectory: () => progress.update(`${++done} of ${total} episodes${name}`),
+      onTrajectory: () => progress.update(describe(++done)),
     };
     const arena =
       workers === null
@@ -200,18 +201,23 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
             : evaluate(player, arena, tasks, split, ofModel, schedule);
     return played.finally(() => progress.clear());
   };
-  const play = async (ofModel: Settings, name: string): Promise<Evaluation & { readonly run?: string }> => {
+  const play = async (
+    ofModel: Settings,
+    describe: (done: number) => Said,
+  ): Promise<Evaluation & { readonly run?: string }> => {
     const policy = await loadPolicy(ofModel, repoRoot, signal);
     try {
       const player = { generator: policy.generator, codec: policy.codec, policyStep: 0 };
-      return await playWith(player, ofModel, name, policy.codec.toolFormat.example);
+      return await playWith(player, ofModel, describe, policy.codec.toolFormat.example);
     } finally {
       await policy.dispose();
     }
   };
+  const ofEarlier = (done: number) => say`${done} of ${total} episodes of the earlier policy`;
+  const ofPolicy = (done: number) => say`${done} of ${total} episodes`;
   try {
-    const earlier = against === null ? null : await play({ ...settings, model: against }, ' of the earlier policy');
-    const result = other === null ? await play(settings, '') : await playWith(other, settings, '');
+    const earlier = against === null ? null : await play({ ...settings, model: against }, ofEarlier);
+    const result = other === null ? await play(settings, ofPolicy) : await playWith(other, settings, ofPolicy);
     const comparison = earlier && compareEvaluations(earlier.outcomes ?? [], result.outcomes ?? []);
     if (options.json) {
       const compared = comparison && { comparison: { against, success: earlier.success, ...comparison } };

@@ -14,6 +14,7 @@ import { readForeignTasks, type ForeignTask } from '../../interop/readers/tasks.
 import { readForeignTrajectories, type ForeignFile } from '../../interop/readers/readTrajectories.js';
 import { loadSettings } from '../../trainer/run/settings.js';
 import { badInput, failed, WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import { interruptible } from '../interrupt.js';
 import {
@@ -102,7 +103,7 @@ async function importTasksCommand(paths: string[], options: SandboxOptions, sign
     const { tasks, refused } = await importTasks(environment, candidates, {
       timeoutMs: 1000 * settings.testSeconds,
       signal,
-      onProgress: (done, message) => progress.update(`${done} of ${candidates.length} tasks tried. ${message}`),
+      onProgress: (done, message) => progress.update(say`${done} of ${candidates.length} tasks tried. ${message}`),
     });
     progress.clear();
     if (tasks.length > 0) await store(await storedWith(tasks, stateFolder), stateFolder);

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { recordedTurns, replayTrajectory, type RecordedTurn } from '../../env/replay.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { episodeLimits } from '../../trainer/run/episodeLimits.js';
 import { openRun } from '../../trainer/run/runReader.js';
 import { interruptible } from '../interrupt.js';
@@ -61,7 +62,7 @@ async function replay(runId: string, trajectoryId: string, options: ReplayOption
       limits: episodeLimits(settings),
       untilTurn: options.until,
       signal,
-      onTurn: ({ turn }) => progress.update(`turn ${turn} of ${options.until ?? recorded.length}`),
+      onTurn: ({ turn }) => progress.update(say`turn ${turn} of ${options.until ?? recorded.length}`),
       keepOpen: true,
     });
     progress.clear();

@@ -8,6 +8,7 @@ import { readExclusions, type Exclusions } from '../../env/tasks/excludedTasks.j
 import { readBuilt, readTasks, type BuiltTasks } from '../../env/tasks/taskStore.js';
 import { verifyTasks, type TaskVerification } from '../../env/tasks/verifyTasks.js';
 import { badInput, failed } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { TaskSource } from '../../trajectory/task.js';
 import { loadSettings } from '../../trainer/run/settings.js';
 import { interruptible } from '../interrupt.js';
@@ -99,7 +100,10 @@ async function build(options: BuildCommandOptions, signal: AbortSignal): Promise
         {
           signal,
           onProgress: ({ message, kept, total, tried }) =>
-            progress.update(`${kept} of at most ${total} tasks, ${tried} candidates tried. ${message}`),
+            progress.update(
+              // Before a candidate is tried, what is done first is all there is to say.
+              tried === 0 ? { message } : say`${kept} of at most ${total} tasks, ${tried} candidates tried. ${message}`,
+            ),
         },
       );
       progress.clear();
@@ -183,7 +187,7 @@ async function verify(options: SandboxOptions & { task?: string }, signal: Abort
     const progress = new ProgressLine();
     const verified = await verifyTasks(environment, tasks, {
       signal,
-      onProgress: ({ done, total, message }) => progress.update(`${done} of ${total} tasks. ${printable(message)}`),
+      onProgress: ({ done, total, message }) => progress.update(say`${done} of ${total} tasks. ${printable(message)}`),
     });
     progress.clear();
     await dropTasks(stateFolder, verified);

@@ -1,4 +1,5 @@
 import type { RunEvent, Stage } from '../../trainer/run/runRecord.js';
+import { ofEngine } from '../translate.js';
 
 /** What the charts draw of a run. `x` counts steps: the updates of a warm start lie from -1 to 0, an evaluation at its step. */
 export interface RunSeries {
@@ -65,7 +66,8 @@ export function seriesOf(key: string, label: string, events: readonly RunEvent[]
       const point = { x: event.step, minutes, split: event.split, rate, low, high, n };
       evaluations.set(`${event.step} ${event.split}`, point);
     } else if (event.type === 'finding') {
-      const { mode, severity, message, evidence } = event.finding;
+      const { mode, severity, evidence } = event.finding;
+      const message = ofEngine(event.finding);
       marks.set(mode, { x: evidence.step ?? event.step, minutes, mode, severity, message });
     }
     close(bands, here);

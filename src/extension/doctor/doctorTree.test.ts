@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Finding } from '../../trainer/doctor/finding.js';
 import type { RunEvent } from '../../trainer/run/runRecord.js';
 import { countInWords, findingsOf } from '../runs/foundFindings.js';
 import type { RunOf } from '../runs/runTree.js';
+import { useTranslations } from '../translate.js';
 import { detailsOf, evidenceAddress, examinedRuns, findingNodes } from './doctorTree.js';
 
 const finding = (mode: Finding['mode'], severity: Finding['severity'], rest: Partial<Finding> = {}): Finding => ({
@@ -44,6 +45,8 @@ describe('the findings of a run', () => {
 });
 
 describe('the tree of the doctor', () => {
+  afterEach(() => useTranslations({}));
+
   it('has the newest run, and others only where something is wrong with them', () => {
     const loops = [finding('loops', 'warning')];
     const shown = examinedRuns([run('new', []), run('healthy', []), run('ill', loops)]);
@@ -70,6 +73,15 @@ describe('the tree of the doctor', () => {
       { kind: 'evidence', text: 'step 3, trajectory step-000003/a/0, token 17' },
       { kind: 'cause', text: 'A cause.' },
       { kind: 'remedy', settings: ['learningRate'] },
+    ]);
+  });
+
+  it('says causes and remedy in the language of the editor, and finds the settings all the same', () => {
+    useTranslations({ 'A cause.': '一个原因。', 'Lower `learningRate` or `maxGradientNorm`.': '降低学习率。' });
+    const [node] = findingNodes(examinedRuns([run('a', [finding('loops', 'warning', { causes: ['A cause.'] })])])[0]);
+    expect(detailsOf(node)).toMatchObject([
+      { kind: 'cause', text: '一个原因。' },
+      { kind: 'remedy', text: '降低学习率。', settings: ['learningRate'] },
     ]);
   });
 

@@ -1,6 +1,6 @@
 import type { Finding } from '../../trainer/doctor/finding.js';
 import { settingNames, type SettingName } from '../contributions.js';
-import { t } from '../translate.js';
+import { ofEngine, t } from '../translate.js';
 import type { RunOf } from '../runs/runTree.js';
 import type { TrajectoryAddress } from '../trajectory/trajectoryAddress.js';
 
@@ -68,8 +68,17 @@ export function detailsOf(parent: FindingNode): readonly DoctorNode[] {
   const place = placeInWords(evidence);
   return [
     ...(place === '' ? [] : [{ kind: 'evidence' as const, id: `${parent.id}/evidence`, parent, text: place }]),
-    ...causes.map((text, index) => ({ kind: 'cause' as const, id: `${parent.id}/cause ${index}`, parent, text })),
-    { kind: 'remedy', id: `${parent.id}/remedy`, parent, text: remedy, settings: settingsNamed(remedy) },
+    ...causes.map((message, index) => {
+      const text = ofEngine({ message });
+      return { kind: 'cause' as const, id: `${parent.id}/cause ${index}`, parent, text };
+    }),
+    {
+      kind: 'remedy',
+      id: `${parent.id}/remedy`,
+      parent,
+      text: ofEngine({ message: remedy }),
+      settings: settingsNamed(remedy),
+    },
   ];
 }
 

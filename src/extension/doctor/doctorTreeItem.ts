@@ -4,7 +4,7 @@ import { finishedItem } from '../treeItems.js';
 import { countInWords, isCritical } from '../runs/foundFindings.js';
 import { shortTime, statusWord } from '../runs/runTreeItem.js';
 import { evidenceAddress, type DoctorNode, type FindingNode } from './doctorTree.js';
-import { t } from '../translate.js';
+import { ofEngine, t } from '../translate.js';
 
 /** How a node shows: severity is told by icon and by word, never by colour alone. */
 export function doctorTreeItem(node: DoctorNode): vscode.TreeItem {
@@ -50,8 +50,9 @@ function findingItem({ finding, parent }: FindingNode): vscode.TreeItem {
   const item = new vscode.TreeItem(finding.mode, vscode.TreeItemCollapsibleState.Collapsed);
   item.iconPath = severityIcon(isCritical(finding));
   const severity = isCritical(finding) ? t('critical') : t('warning');
-  item.description = `${severity} · ${finding.message}`;
-  item.tooltip = `${t('{0} ({1}) in run {2}', finding.mode, severity, parent.run.summary.id)}\n${finding.message}`;
+  const message = ofEngine(finding);
+  item.description = `${severity} · ${message}`;
+  item.tooltip = `${t('{0} ({1}) in run {2}', finding.mode, severity, parent.run.summary.id)}\n${message}`;
   item.contextValue = finding.evidence.trajectoryId === null ? 'finding' : 'finding.evidence';
   return item;
 }

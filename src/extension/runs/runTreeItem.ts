@@ -6,7 +6,7 @@ import { finishedItem } from '../treeItems.js';
 import { turnLabel } from '../trajectory/turns.js';
 import { countInWords } from './foundFindings.js';
 import { meanReward, runOf, type PhaseNode, type RunTreeNode, type TrajectoryNode } from './runTree.js';
-import { t } from '../translate.js';
+import { ofEngine, t } from '../translate.js';
 
 const runIcons: Readonly<Record<RunStatus, string>> = {
   running: 'sync~spin',
@@ -36,14 +36,13 @@ export function treeItem(node: RunTreeNode): vscode.TreeItem {
 function describe(node: RunTreeNode): vscode.TreeItem {
   switch (node.kind) {
     case 'run': {
-      const { status, step, steps, createdAt, id, message, folder } = node.summary;
+      const { status, step, steps, createdAt, id, folder } = node.summary;
       const item = parentItem(shortTime(createdAt), runIcons[status]);
       const parts = [statusWord(status), t('step {0} of {1}', step, steps), node.repository.name];
       if (node.findings.length > 0) parts.push(t('doctor: {0}', countInWords(node.findings)));
       item.description = parts.join(' · ');
-      item.tooltip = [t('Run {0} of {1}', id, new Date(createdAt).toLocaleString()), folder, message]
-        .filter(Boolean)
-        .join('\n');
+      const lines = [t('Run {0} of {1}', id, new Date(createdAt).toLocaleString()), folder, ofEngine(node.summary)];
+      item.tooltip = lines.filter(Boolean).join('\n');
       item.contextValue = `run.${status}`;
       return item;
     }

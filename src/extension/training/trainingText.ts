@@ -1,5 +1,5 @@
 import type { RunEvent, RunSummary, Stage } from '../../trainer/run/runRecord.js';
-import { t } from '../translate.js';
+import { ofEngine, t } from '../translate.js';
 
 const stageNames: Readonly<Record<Stage, () => string>> = {
   tasks: () => t('building tasks'),
@@ -31,7 +31,7 @@ export function trainingText(
   const stepText = stage === 'train' ? ` · ${t('step {0} of {1}', step, steps)}` : '';
   const name = stage ? stageNames[stage]() : t('starting');
   const paused = status === 'paused' ? `${t('paused')} · ` : '';
-  const detail = progress?.message ? ` · ${progress.message}` : '';
+  const detail = progress?.message ? ` · ${ofEngine(progress)}` : '';
 
   const [start, length] = stage ? stageSpans[stage] : [0, 0];
   const inStep = progress && progress.total > 0 ? Math.min(1, progress.done / progress.total) : 0;

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { cancelled, failed, infrastructure, WhetstoneError, type ErrorKind } from '../../trajectory/errors.js';
+import type { Said } from '../../trajectory/said.js';
 import { openRun, type RunReader } from '../run/runReader.js';
 import { runPaths } from '../run/runDirectory.js';
 import type { RunStatus } from '../run/runRecord.js';
@@ -19,9 +20,8 @@ import {
 } from './protocol.js';
 
 /** How a run stands when its process is gone, and its last word; `errorKind` where it failed. */
-export interface TrainingEnd {
+export interface TrainingEnd extends Said {
   readonly status: RunStatus;
-  readonly message: string;
   readonly errorKind?: ErrorKind;
 }
 
@@ -204,9 +204,9 @@ async function endOf(run: RunReader): Promise<TrainingEnd> {
     if (status !== 'running' && status !== 'paused') break;
     await setTimeout(100);
   }
-  const { status, message } = await run.summary();
+  const { status, message, phrase } = await run.summary();
   const finished = (await run.events()).filter((event) => event.type === 'finished').at(-1);
-  return { status, message, errorKind: status === 'failed' ? finished?.errorKind : undefined };
+  return { status, message, phrase, errorKind: status === 'failed' ? finished?.errorKind : undefined };
 }
 
 function send(socket: net.Socket, message: ClientMessage): void {

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { recordedTurns } from '../../env/replay.js';
 import { badInput } from '../../trajectory/errors.js';
 import type { AssistantMessage } from '../../trajectory/message.js';
+import { say } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { withoutTokens } from '../../trajectory/withoutTokens.js';
@@ -73,7 +74,7 @@ export async function keepDemonstration(
         }
       }
       writer.trajectory({ ...withoutTokens(trajectory), id, sample, ...(origin === undefined ? {} : { origin }) });
-      writer.event({ type: 'finished', status: 'completed', message: 'Demonstrations by people.' });
+      writer.event({ type: 'finished', status: 'completed', ...say`Demonstrations by people.` });
     } finally {
       writer.close();
     }

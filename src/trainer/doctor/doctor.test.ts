@@ -252,7 +252,10 @@ describe('the doctor', () => {
     expect(findings[0].evidence).toMatchObject(evidence);
     expect(findings[0].causes.length).toBeGreaterThan(0);
     expect(findings[0].remedy).not.toBe('');
-    expect(findings[0].message).not.toMatch(/NaN|undefined|\n/);
+    const { message, phrase } = findings[0];
+    expect(message).not.toMatch(/NaN|undefined|\n/);
+    const filled = phrase?.template.replace(/\{(\d)\}/g, (_, index: string) => String(phrase.values[Number(index)]));
+    expect(filled).toBe(message);
   });
 
   it('is silent about a horizon that grows: rollouts cut off by it, answers that grow with it', () => {

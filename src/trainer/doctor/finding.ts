@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { saidFields } from '../../trajectory/said.js';
 
 /** What can be wrong with a training. */
 export const failureModes = [
@@ -26,14 +27,15 @@ export const findingSchema = z.object({
   mode: z.enum(failureModes),
   /** `critical`: what is learned from here on is wrong or lost. */
   severity: z.enum(['warning', 'critical']),
-  /** One line with the figures. */
-  message: z.string(),
+  /** One line with the figures; a `phrase` to translate it by. */
+  ...saidFields,
   /** Where to look first; null where it is no single place. `token` counts from the trajectory's first. */
   evidence: z.object({
     step: z.int().nullable(),
     trajectoryId: z.string().nullable(),
     token: z.int().nullable(),
   }),
+  /** Nothing is filled into these and the remedy: each is its own template. */
   causes: z.array(z.string()),
   /** The setting to change, or what else to do. */
   remedy: z.string(),

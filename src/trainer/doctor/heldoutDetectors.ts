@@ -1,3 +1,4 @@
+import { say } from '../../trajectory/said.js';
 import type { RunConfig } from '../run/runRecord.js';
 import { percent, type Detector, type EvaluationEvent, type StepEvent } from './detector.js';
 import { nowhere, type Finding } from './finding.js';
@@ -23,7 +24,7 @@ export class HeldoutLeakDetector implements Detector {
       {
         mode: 'heldout-leak',
         severity: 'critical',
-        message: `The held-out task ${taskId} was trained on in step ${step}: the evaluation says nothing any more.`,
+        ...say`The held-out task ${taskId} was trained on in step ${step}: the evaluation says nothing any more.`,
         evidence: { step, trajectoryId, token: null },
         causes: ['The record or the tasks were changed by something else.'],
         remedy: 'Start a new run.',
@@ -55,7 +56,7 @@ export class OverfittingDetector implements Detector {
       {
         mode: 'overfitting',
         severity: 'warning',
-        message: `Success on train tasks rose from ${percent(this.success[0])} to ${percent(this.success[this.success.length - 1])}, on held-out tasks it fell from ${percent(before.success.rate)} to ${percent(after.success.rate)}.`,
+        ...say`Success on train tasks rose from ${percent(this.success[0])} to ${percent(this.success[this.success.length - 1])}, on held-out tasks it fell from ${percent(before.success.rate)} to ${percent(after.success.rate)}.`,
         evidence: { ...nowhere, step: after.step, trajectoryId: after.trajectoryIds[0] ?? null },
         causes: ['Too many steps over too few tasks.', 'A warm start that was too long.'],
         remedy: 'Build more tasks; lower `learningRate`, `steps` or `warmStartEpochs`; raise `klCoefficient`.',

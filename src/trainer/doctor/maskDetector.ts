@@ -1,3 +1,4 @@
+import { say } from '../../trajectory/said.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import type { Detector } from './detector.js';
 import { nowhere, type Finding } from './finding.js';
@@ -42,7 +43,7 @@ export class MaskDetector implements Detector {
       found.push({
         mode: 'mask-leak',
         severity: 'critical',
-        message: `${this.leaks} tokens that the policy did not sample are learned from, first one of a message of the ${this.leakingRole}.`,
+        ...say`${this.leaks} tokens that the policy did not sample are learned from, first one of a message of the ${this.leakingRole}.`,
         evidence: this.firstLeak,
         causes: [
           'Observations, prompts or the template’s separators have mask 1.',
@@ -55,7 +56,7 @@ export class MaskDetector implements Detector {
       found.push({
         mode: 'mask-off',
         severity: 'critical',
-        message: `${this.unmasked} of ${this.sampled} sampled tokens have mask 0, so nothing is learned from them.`,
+        ...say`${this.unmasked} of ${this.sampled} sampled tokens have mask 0, so nothing is learned from them.`,
         evidence: this.firstUnmasked ?? nowhere,
         causes: ['The mask is switched off or shifted against the tokens.'],
         remedy: 'Do not use this run: start a new one, and look at the token with `whetstone mask`.',

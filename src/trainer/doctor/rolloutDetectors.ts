@@ -1,3 +1,4 @@
+import { say } from '../../trajectory/said.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { turnsAt } from '../data/schedules.js';
 import type { RunConfig } from '../run/runRecord.js';
@@ -22,17 +23,15 @@ abstract class ShareDetector implements Detector {
   findings(): Finding[] {
     const { share, atLeast, describe } = this.rule;
     if (this.first === null || this.ill < atLeast || this.ill / this.rollouts < share) return [];
-    const { message, ...rest } = describe(
-      `${this.ill} of ${this.rollouts} rollouts (${percent(this.ill / this.rollouts)})`,
-    );
-    return [{ ...rest, message, severity: 'warning', evidence: this.first }];
+    const found = describe(this.ill, this.rollouts, percent(this.ill / this.rollouts));
+    return [{ ...found, severity: 'warning', evidence: this.first }];
   }
 
   protected abstract isIll(trajectory: Trajectory): boolean;
   protected abstract readonly rule: {
     readonly share: number;
     readonly atLeast: number;
-    readonly describe: (howMany: string) => Omit<Finding, 'evidence' | 'severity'>;
+    readonly describe: (ill: number, rollouts: number, share: string) => Omit<Finding, 'evidence' | 'severity'>;
   };
 }
 
@@ -40,9 +39,9 @@ export class InventedToolsDetector extends ShareDetector {
   protected readonly rule = {
     share: 0.1,
     atLeast: 3,
-    describe: (howMany: string) => ({
+    describe: (ill: number, rollouts: number, share: string) => ({
       mode: 'invented-tools' as const,
-      message: `${howMany} call tools that do not exist.`,
+      ...say`${ill} of ${rollouts} rollouts (${share}) call tools that do not exist.`,
       causes: ['The model was trained with other tools.', 'The temperature is too high.'],
       remedy: 'Lower `temperature`; give a warm start (`warmStartEpochs`).',
     }),
@@ -54,9 +53,9 @@ export class MalformedCallsDetector extends ShareDetector {
   protected readonly rule = {
     share: 0.25,
     atLeast: 5,
-    describe: (howMany: string) => ({
+    describe: (ill: number, rollouts: number, share: string) => ({
       mode: 'malformed-calls' as const,
-      message: `${howMany} have more than a quarter of their calls not parse or not fit the tool's arguments.`,
+      ...say`${ill} of ${rollouts} rollouts (${share}) have more than a quarter of their calls not parse or not fit the tool's arguments.`,
       causes: ['The model does not know the form of the calls.', 'Turns are cut off.', 'The temperature is too high.'],
       remedy: 'Lower `temperature`, raise `maxTokensPerTurn`, or give a warm start (`warmStartEpochs`).',
     }),
@@ -70,9 +69,9 @@ export class TruncationDetector extends ShareDetector {
   protected readonly rule = {
     share: 0.5,
     atLeast: 5,
-    describe: (howMany: string) => ({
+    describe: (ill: number, rollouts: number, share: string) => ({
       mode: 'truncation' as const,
-      message: `${howMany} were cut off by a limit on turns, tokens or time.`,
+      ...say`${ill} of ${rollouts} rollouts (${share}) were cut off by a limit on turns, tokens or time.`,
       causes: ['The limits are too narrow for the tasks.', 'The policy does not come to an end.'],
       remedy: 'Raise `maxTurns` or `maxTokensPerTurn`; see whether the trajectories repeat themselves.',
     }),
@@ -95,9 +94,9 @@ export class LoopsDetector extends ShareDetector {
   protected readonly rule = {
     share: 0.25,
     atLeast: 5,
-    describe: (howMany: string) => ({
+    describe: (ill: number, rollouts: number, share: string) => ({
       mode: 'loops' as const,
-      message: `${howMany} make the same call three times on end and get the same answer.`,
+      ...say`${ill} of ${rollouts} rollouts (${share}) make the same call three times on end and get the same answer.`,
       causes: ['The policy does not read the observation.', 'The temperature is too low.'],
       remedy: 'Raise `temperature`; lower `maxTurns`; a warm start shows what comes next.',
     }),

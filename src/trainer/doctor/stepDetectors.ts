@@ -1,3 +1,4 @@
+import { say } from '../../trajectory/said.js';
 import { temperatureAt, turnsAt } from '../data/schedules.js';
 import type { RunConfig } from '../run/runRecord.js';
 import { median, percent, rounded, type Detector, type StepEvent } from './detector.js';
@@ -47,7 +48,7 @@ export const samplerMismatch = detector((steps) => {
   return {
     mode: 'sampler-mismatch',
     severity: mean > 0.1 ? 'critical' : 'warning',
-    message: `The log-probabilities of sampler and learner differ by ${rounded(mean)} on average, at most ${rounded(most)}.`,
+    ...say`The log-probabilities of sampler and learner differ by ${rounded(mean)} on average, at most ${rounded(most)}.`,
     causes: [
       'The generator computes with older weights or in lower precision.',
       'The record was sampled by another checkpoint.',
@@ -69,9 +70,9 @@ export const unstableGradients = detector((steps) => {
   return {
     mode: 'unstable-gradients',
     severity: isSkipped ? 'critical' : 'warning',
-    message: isSkipped
-      ? 'The gradients are not finite: the updates of this step were left out.'
-      : `The gradient norm of ${rounded(recent)} is more than 20 times the median of ${rounded(median(norms.slice(0, -1)))}.`,
+    ...(isSkipped
+      ? say`The gradients are not finite: the updates of this step were left out.`
+      : say`The gradient norm of ${rounded(recent)} is more than 20 times the median of ${rounded(median(norms.slice(0, -1)))}.`),
     causes: ['The learning rate is too high.', 'An importance ratio exploded.', 'The checkpoint holds broken weights.'],
     remedy: 'Lower `learningRate` or `maxGradientNorm`; set `algorithm.dualClip`.',
   };
@@ -84,7 +85,7 @@ export const klExplosion = detector((steps) => {
   return {
     mode: 'kl-explosion',
     severity: 'critical',
-    message: `The KL divergence from the reference is ${rounded(recent[1])} nats a token.`,
+    ...say`The KL divergence from the reference is ${rounded(recent[1])} nats a token.`,
     causes: ['The learning rate is too high.', 'The policy left what it had learned before.'],
     remedy: 'Lower `learningRate`, raise `klCoefficient`, and go back to an earlier checkpoint.',
   };
@@ -99,9 +100,9 @@ export const noMovement = detector((steps, { settings }) => {
   return {
     mode: 'no-movement',
     severity: 'warning',
-    message: `After ${updated.length} steps with updates the policy is still the reference (KL ${rounded(kl[kl.length - 1])}).`,
+    ...say`After ${updated.length} steps with updates at a learning rate of ${settings.learningRate} the policy is still the reference (KL ${rounded(kl[kl.length - 1])}).`,
     causes: ['The learning rate is 0 or too low.'],
-    remedy: `Raise \`learningRate\` (now ${settings.learningRate}).`,
+    remedy: 'Raise `learningRate`.',
   };
 });
 
@@ -122,7 +123,7 @@ export const entropyCollapse = detector((steps, config) => {
   return {
     mode: 'entropy-collapse',
     severity: 'warning',
-    message: `The entropy fell from ${rounded(first)} to ${rounded(now)} nats a token: the rollouts of a group become the same.`,
+    ...say`The entropy fell from ${rounded(first)} to ${rounded(now)} nats a token: the rollouts of a group become the same.`,
     causes: ['The policy settled on one answer, right or wrong.'],
     remedy: 'Raise `temperature`, `clipHigh` (0.28) or `algorithm.entropyCoefficient`; lower `learningRate`.',
   };
@@ -137,7 +138,7 @@ export const entropyExplosion = detector((steps, config) => {
   return {
     mode: 'entropy-explosion',
     severity: 'warning',
-    message: `The entropy rose from ${rounded(first)} to ${rounded(now)} nats a token: the policy turns to noise.`,
+    ...say`The entropy rose from ${rounded(first)} to ${rounded(now)} nats a token: the policy turns to noise.`,
     causes: ['The learning rate is too high.', 'Negative advantages push probability away from all that was sampled.'],
     remedy: 'Lower `learningRate` or `algorithm.entropyCoefficient`; raise `klCoefficient`.',
   };
@@ -158,7 +159,7 @@ export const lengthExplosion = detector((steps, { settings }) => {
   return {
     mode: 'length-explosion',
     severity: 'warning',
-    message: `Rollouts grew from ${Math.round(first)} to ${Math.round(now)} sampled tokens, while the reward changed by ${rounded(gain)}.`,
+    ...say`Rollouts grew from ${Math.round(first)} to ${Math.round(now)} sampled tokens, while the reward changed by ${rounded(gain)}.`,
     causes: ['A loss that averages over each answer favours long wrong ones.', 'The policy repeats itself.'],
     remedy: 'Set `algorithm.loss` to `dr-grpo` or `dapo`; lower `maxTokensPerTurn` or `maxTurns`.',
   };
@@ -176,7 +177,7 @@ export const equalRewards = detector((steps, { settings }) => {
   return {
     mode: 'equal-rewards',
     severity: 'warning',
-    message: `In the last 3 steps at least ${percent(Math.min(...recent))} of the groups had equal rewards (mean ${rounded(meanOf(rewards))}) and taught nothing.`,
+    ...say`In the last 3 steps at least ${percent(Math.min(...recent))} of the groups had equal rewards (mean ${rounded(meanOf(rewards))}) and taught nothing.`,
     causes: ['The tasks are all too hard or all solved.', 'The rollouts of a group are the same.'],
     remedy: 'Raise `groupSize` or `temperature`; build easier or harder tasks; raise `reward.similarity`.',
   };
@@ -190,7 +191,7 @@ export const infrastructureFailures = detector((steps) => {
   return {
     mode: 'infrastructure-failures',
     severity: failures === rollouts ? 'critical' : 'warning',
-    message: `${failures} of ${rollouts} rollouts of the step failed through the machine, not the policy.`,
+    ...say`${failures} of ${rollouts} rollouts of the step failed through the machine, not the policy.`,
     causes: ['The disk is full.', 'The sandbox fails.', 'The machine is too busy for the time limits.'],
     remedy: 'Open one of them to see its error; see the run’s log.txt.',
   };

@@ -1,3 +1,4 @@
+import { say } from '../../trajectory/said.js';
 import type { Task, TaskSplit } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { recordedEvaluation, type EvaluationPlace, type RecordedEvaluation } from '../recordedEvaluation.js';
@@ -68,7 +69,7 @@ export function evaluateWithMemory(
       return {
         answers: tried.map(({ played }) => ({ ...played.at(-1)!, sample: 0 })),
         metrics,
-        message: `Tried up to ${attempts} times, with lessons of the attempts before.`,
+        ...say`Tried up to ${attempts} times, with lessons of the attempts before.`,
       };
     },
   );

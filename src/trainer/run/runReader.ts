@@ -4,6 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { taskSchema } from '../../env/tasks/taskSchema.js';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import type { Said } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import { EventLog } from './eventLog.js';
@@ -19,11 +20,15 @@ import { readTokenBlock } from './tokenFile.js';
 import { headerOf, restoreTrajectory, trajectoryLineSchema } from './trajectoryLine.js';
 import { trainLockHolder } from './trainLockHolder.js';
 
+/** One folder's name; anything else could lead out of the runs folder. */
+const runId = /^[\w-][\w.-]*$/;
+
 /** The runs of a repository, newest first. One whose files are broken is listed with what is wrong. */
 export async function listRuns(stateFolder: string): Promise<RunSummary[]> {
   const names = await readdir(runsFolder(stateFolder)).catch(() => []);
   const runs = names.filter((name) => existsSync(runPaths(path.join(runsFolder(stateFolder), name)).config));
-  const ids = runs.filter((name) => !name.startsWith('.')).sort((a, b) => (a < b ? 1 : -1));
+  // A folder of another name, such as a copy that somebody made, is no run.
+  const ids = runs.filter((name) => runId.test(name)).sort((a, b) => (a < b ? 1 : -1));
   return Promise.all(ids.map((id) => summaryOrProblem(openRun(stateFolder, id))));
 }
 
@@ -47,8 +52,7 @@ async function summaryOrProblem(run: RunReader): Promise<RunSummary> {
 /** Opens a run to be read, also while it grows. Throws bad-input where there is no such run. */
 export function openRun(stateFolder: string, id: string): RunReader {
   const folder = path.join(runsFolder(stateFolder), id);
-  // An id is one folder's name; anything else could lead out of the runs folder.
-  if (!/^[\w-][\w.-]*$/.test(id) || !existsSync(runPaths(folder).config)) {
+  if (!runId.test(id) || !existsSync(runPaths(folder).config)) {
     throw badInput(`No run ${JSON.stringify(id)} in ${runsFolder(stateFolder)}.`, 'See `whetstone runs list`.');
   }
   return new RunReader(stateFolder, id, runPaths(folder));
@@ -231,20 +235,23 @@ async function readRecord<T>(file: string, schema: z.ZodType<T>): Promise<T> {
 export function summarizeEvents(
   events: readonly RunEvent[],
   alive: boolean,
-): { status: RunStatus; stage: Stage | null; step: number; message: string } {
+): { status: RunStatus; stage: Stage | null; step: number } & Said {
   let status: RunStatus = 'running';
   let stage: Stage | null = null;
   let step = 0;
-  let message = '';
+  let said: Said = { message: '' };
   for (const event of events) {
-    if (event.type === 'started') [status, message] = ['running', ''];
+    if (event.type === 'started') [status, said] = ['running', { message: '' }];
     else if (event.type === 'stage') stage = event.stage;
-    else if (event.type === 'progress') message = event.message;
+    else if (event.type === 'progress') said = event;
     else if (event.type === 'step') step = event.step;
     else if (event.type === 'paused') status = 'paused';
     else if (event.type === 'resumed') status = 'running';
-    else if (event.type === 'finished') ({ status, message } = event);
+    else if (event.type === 'finished') [status, said] = [event.status, event];
   }
   const over = status === 'completed' || status === 'stopped' || status === 'failed';
-  return { status: over || alive ? status : 'interrupted', stage, step, message };
+  return { status: over || alive ? status : 'interrupted', stage, step, ...saidOf(said) };
 }
+
+/** Of an event that holds more. */
+const saidOf = ({ message, phrase }: Said): Said => ({ message, ...(phrase && { phrase }) });

@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   readFileSync,
@@ -434,6 +435,12 @@ describe('the list of runs', () => {
     ]);
     expect(runs[0].message).toMatch(/config\.json is broken/);
     expect(runs[1].message).toMatch(/events\.jsonl: the record at byte 0 is broken/);
+  });
+
+  it('leaves out folders that no run can be named like', async () => {
+    const { folder } = await create('r1');
+    cpSync(folder, path.join(path.dirname(folder), 'r1 (copy) [a](command:b)'), { recursive: true });
+    expect((await listRuns(stateFolder)).map(({ id }) => id)).toEqual(['r1']);
   });
 
   it('refuses an id that leads out of the runs folder', async () => {

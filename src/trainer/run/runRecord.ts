@@ -13,6 +13,7 @@
  *   log.txt              standard error of the background process
  */
 import type { ErrorKind } from '../../trajectory/errors.js';
+import type { Said } from '../../trajectory/said.js';
 import type { BranchOrigin } from '../../trajectory/trajectory.js';
 import type { Finding } from '../doctor/finding.js';
 import type { TaskOutcomes } from '../evaluation/evaluationMetrics.js';
@@ -73,13 +74,12 @@ export type RunEvent = { readonly at: string } & (
       readonly changes: readonly SettingChange[];
     }
   | { readonly type: 'stage'; readonly stage: Stage }
-  | {
+  | ({
       readonly type: 'progress';
       readonly stage: Stage;
-      readonly message: string;
       readonly done: number;
       readonly total: number;
-    }
+    } & Said)
   | ({ readonly type: 'evaluation' } & Evaluation)
   | {
       /** One supervised update of the warm start. */
@@ -141,16 +141,16 @@ export type RunEvent = { readonly at: string } & (
     }
   | { readonly type: 'checkpoint'; readonly step: number; readonly folder: string }
   | { readonly type: 'paused' | 'resumed' }
-  | {
+  | ({
       readonly type: 'finished';
       readonly status: 'completed' | 'stopped' | 'failed';
-      readonly message: string;
       /** Of a failed run: whose fault it was, which decides the exit code. */
       readonly errorKind?: ErrorKind;
-    }
+    } & Said)
 );
 
-export interface RunSummary {
+/** `message`: what is being done, or how it ended. */
+export interface RunSummary extends Said {
   readonly id: string;
   readonly folder: string;
   /** `interrupted`: it never finished and its process is gone. */
@@ -159,7 +159,6 @@ export interface RunSummary {
   readonly step: number;
   readonly steps: number;
   readonly createdAt: string;
-  readonly message: string;
 }
 
 export type StepEvent = Extract<RunEvent, { type: 'step' }>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ErrorKind } from '../../trajectory/errors.js';
+import { saidFields } from '../../trajectory/said.js';
 import { findingSchema } from '../doctor/finding.js';
 import { stageMethods } from './routeSettings.js';
 import type { RunConfig, RunEvent } from './runRecord.js';
@@ -39,7 +40,7 @@ export const runEventSchema: z.ZodType<RunEvent> = z.discriminatedUnion('type', 
     changes: z.array(z.object({ setting: z.string(), from: settingValue, to: settingValue })),
   }),
   z.object({ at, type: z.literal('stage'), stage }),
-  z.object({ at, type: z.literal('progress'), stage, message: z.string(), done: count, total: count }),
+  z.object({ at, type: z.literal('progress'), stage, ...saidFields, done: count, total: count }),
   z.object({
     at,
     type: z.literal('evaluation'),
@@ -105,7 +106,7 @@ export const runEventSchema: z.ZodType<RunEvent> = z.discriminatedUnion('type', 
     at,
     type: z.literal('finished'),
     status: z.enum(['completed', 'stopped', 'failed']),
-    message: z.string(),
+    ...saidFields,
     errorKind: errorKindSchema.optional(),
   }),
 ]);

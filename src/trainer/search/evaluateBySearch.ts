@@ -1,3 +1,4 @@
+import { say } from '../../trajectory/said.js';
 import type { Task, TaskSplit } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { meanOf } from '../algorithm/stepMetrics.js';
@@ -41,7 +42,7 @@ export function evaluateBySearch(
       return {
         answers: searched.map(({ chosen: answer }) => ({ ...answer, sample: 0 })),
         metrics: costOf(searched.map(({ played }) => played)),
-        message: `Searched (${search}, width ${width}, depth ${depth}, by ${scorer}).`,
+        ...say`Searched (${search}, width ${width}, depth ${depth}, by ${scorer}).`,
       };
     },
   );

@@ -1,4 +1,5 @@
 import { cancelled, WhetstoneError } from '../../trajectory/errors.js';
+import { say, type Said } from '../../trajectory/said.js';
 import type { Schedule } from '../rollout/playGroups.js';
 import type { RunControl } from '../run/runControl.js';
 import type { Stage } from '../run/runRecord.js';
@@ -21,12 +22,12 @@ export class TrainingRecord {
     this.writer.event({ type: 'stage', stage });
   }
 
-  progress(stage: Stage, message: string, done: number, total: number): void {
-    this.writer.event({ type: 'progress', stage, message, done, total });
+  progress(stage: Stage, said: Said, done: number, total: number): void {
+    this.writer.event({ type: 'progress', stage, ...said, done, total });
   }
 
   /** How episodes are played that are recorded one by one. */
-  schedule(stage: Stage, message: string, total: number): Schedule {
+  schedule(stage: Stage, said: Said, total: number): Schedule {
     let done = 0;
     return {
       concurrency: this.settings.deterministic ? 1 : this.settings.concurrency,
@@ -34,7 +35,7 @@ export class TrainingRecord {
       gate: () => this.control.gate(),
       onTrajectory: (trajectory) => {
         this.writer.trajectory(trajectory);
-        this.progress(stage, message, ++done, total);
+        this.progress(stage, said, ++done, total);
       },
     };
   }
@@ -45,7 +46,7 @@ export class TrainingRecord {
       if (this.control.signal.aborted) {
         // A stop comes between updates, so the weights are those of a whole step and worth keeping.
         if (isCancellation(error)) await save();
-        this.writer.event({ type: 'finished', status: 'stopped', message: `Stopped after step ${step}.` });
+        this.writer.event({ type: 'finished', status: 'stopped', ...say`Stopped after step ${step}.` });
       } else {
         const known = error instanceof WhetstoneError ? error : null;
         const message = known?.line ?? `internal: ${(error as Error).message}`;

@@ -1,4 +1,5 @@
 import { applyPatch } from '../../env/tools/applyPatch.js';
+import { say } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import { bySamePrompt, recordedGroups } from '../data/recordedGroups.js';
@@ -141,7 +142,7 @@ export class TrainingStep {
           arena,
           withMemory(plans, await reader.events(), settings, step),
           options,
-          this.record.schedule('train', `Step ${step} of ${settings.steps}`, plans.length),
+          this.record.schedule('train', say`Step ${step} of ${settings.steps}`, plans.length),
           (id) => reader.findTrajectory(id),
         ),
     });
