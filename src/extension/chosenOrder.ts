@@ -1,5 +1,6 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import { ordered, orderOf, type Order } from './orders.js';
+import { pickOne } from './quickPick.js';
 import { t } from './translate.js';
 
 /** The order that the user chose for a view; the workspace remembers it over a reload of the window. */
@@ -35,7 +36,7 @@ export class ChosenOrder<Thing> {
       description: order === current ? t('now') : undefined,
       order,
     }));
-    const picked = await vscode.window.showQuickPick(items, { title, placeHolder: t('What comes first') });
+    const picked = await pickOne(items, { title, placeHolder: t('What comes first') });
     if (picked) await this.choose(picked.order.id);
     return picked !== undefined;
   }

@@ -4,6 +4,7 @@ import { addressOf, requireTrust, type Target } from './commandTargets.js';
 import type { Context } from './context.js';
 import { DebugCommand } from './contributions.js';
 import type { Against } from './debug/replayFiles.js';
+import { notify } from './messages.js';
 import { pickTrajectory } from './pickers.js';
 import { t } from './translate.js';
 
@@ -30,6 +31,6 @@ async function compare({ replayFiles }: Context, against: Against): Promise<void
   if (!comparison)
     throw badInput(t('No replay is being stepped through.'), t('Start one: `Whetstone: Step Through Trajectory`.'));
   const { title, files } = comparison;
-  if (files.length === 0) void vscode.window.showInformationMessage(t('{0}: no file differs.', title));
+  if (files.length === 0) notify(t('{0}: no file differs.', title));
   else await vscode.commands.executeCommand('vscode.changes', title, files);
 }

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Context } from './context.js';
 import { requireTrust } from './commandTargets.js';
 import type { ImportedRun } from './importedRun.js';
-import { answer, showError } from './messages.js';
+import { notify, showError } from './messages.js';
 import { pickRepository, pickTrajectoryOf } from './pickers.js';
 import { withCancellableProgress } from './progress.js';
 import type { Repository } from './repositories.js';
@@ -62,7 +62,7 @@ function offerTokenizer(
     },
   };
   const text = t('{0} trajectories hold token ids, which were left out: their tokenizer is not known.', withoutTokens);
-  void answer(vscode.window.showInformationMessage(`Whetstone: ${text}`, choose.title), [choose]);
+  notify(text, [choose]);
 }
 
 function askForFiles(): Thenable<vscode.Uri[] | undefined> {

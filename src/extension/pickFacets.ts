@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { choiceOf, valuesOfFacets, wordOfValue, type Choice, type Facet, type FacetValue } from './facets.js';
+import { pickMany } from './quickPick.js';
 import { t } from './translate.js';
 
 /** Lets the user choose what a list shows; undefined where they left without an answer. */
@@ -24,9 +25,8 @@ export async function pickFacets<Thing>(
       });
     }
   }
-  const picked = await vscode.window.showQuickPick(items, {
+  const picked = await pickMany(items, {
     title,
-    canPickMany: true,
     matchOnDescription: true,
     placeHolder: t('Choose what to show; nothing chosen shows everything'),
   });

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { badInput } from '../trajectory/errors.js';
+import { pickOne } from './quickPick.js';
 import type { Repository } from './repositories.js';
 import type { RunStore } from './runs/runStore.js';
 import { outcomeOf, shortTime, statusWord } from './runs/runTreeItem.js';
@@ -16,7 +17,7 @@ async function pick<T>(
 ): Promise<T | undefined> {
   if (things.length === 1) return things[0];
   const items = things.map((thing) => ({ ...show(thing), thing }));
-  const picked = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
+  const picked = await pickOne(items, { title, matchOnDescription: true });
   return picked?.thing;
 }
 
@@ -72,7 +73,8 @@ export async function pickTrajectoryOf(
   const header = await pick(t('Trajectory'), [...headers].reverse(), (candidate) => {
     const { icon, word } = outcomeOf(candidate);
     return {
-      label: `$(${icon}) ${candidate.taskId}`,
+      label: candidate.taskId,
+      iconPath: new vscode.ThemeIcon(icon),
       description: `${word} · ${candidate.reward === null ? t('no reward') : t('reward {0}', candidate.reward.toFixed(2))}`,
       detail: candidate.id,
     };

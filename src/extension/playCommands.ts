@@ -6,7 +6,7 @@ import { PlayCommand, Scheme } from './contributions.js';
 import type { ReplayPlace } from './debug/replaySessions.js';
 import { evaluateWithModel } from './languageModels/evaluateWithModel.js';
 import { pickLanguageModel, withLentModel, type CliPlayer } from './languageModels/lentModel.js';
-import { answer } from './messages.js';
+import { notify } from './messages.js';
 import { pickTrajectory, pickTurn } from './pickers.js';
 import { withCancellableProgress } from './progress.js';
 import type { RunTreeNode } from './runs/runTree.js';
@@ -88,8 +88,7 @@ async function branchHere(
   context.store.refresh();
   const solved = branches.filter(({ resolved }) => resolved).length;
   const show = { title: t('Show Rollouts as a Tree'), run: () => showGroup(context, address) };
-  const text = t('{0} of {1} branches solved the task.', solved, branches.length);
-  void answer(vscode.window.showInformationMessage(`Whetstone: ${text}`, show.title), [show]);
+  notify(t('{0} of {1} branches solved the task.', solved, branches.length), [show]);
 }
 
 const knownTaskOf = (target: Target) =>

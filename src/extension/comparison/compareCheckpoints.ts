@@ -4,6 +4,7 @@ import { requireTrust } from '../commandTargets.js';
 import type { Context } from '../context.js';
 import { pickRepository } from '../pickers.js';
 import { withCancellableProgress } from '../progress.js';
+import { pickOne } from '../quickPick.js';
 import type { Repository } from '../repositories.js';
 import { shortTime } from '../runs/runTreeItem.js';
 import type { RunOf } from '../runs/runTree.js';
@@ -31,7 +32,7 @@ export async function compareCheckpoints(context: Context, run: RunOf | undefine
   if (!repository) return;
   const checkpoints = await checkpointsOf(context, repository, run);
   if (checkpoints.length === 0) throw badInput(t('No run has a checkpoint yet.'), t('Let a training make one.'));
-  const later = await vscode.window.showQuickPick(checkpoints, { title: t('Checkpoint to compare') });
+  const later = await pickOne(checkpoints, { title: t('Checkpoint to compare') });
   if (!later) return;
   const embedded = {
     name: embeddedModel,
@@ -39,7 +40,7 @@ export async function compareCheckpoints(context: Context, run: RunOf | undefine
     description: t('the policy that comes with Whetstone'),
   };
   const others = [...checkpoints.filter(({ name }) => name !== later.name), embedded];
-  const earlier = await vscode.window.showQuickPick(others, { title: t('Compare {0} with', later.label) });
+  const earlier = await pickOne(others, { title: t('Compare {0} with', later.label) });
   if (earlier) await compare(context, repository, later, earlier);
 }
 

@@ -36,6 +36,18 @@ describe('a comparison in words', () => {
     `);
   });
 
+  it('stays text in lines of its own, whatever a record calls its runs and tasks', () => {
+    const name = '<img src=x onerror=alert(1)>\n\u001b[2J[quit](command:workbench.action.quit)\u202e';
+    const pair = { taskId: name, episodes: 1, before: 0, after: 1 };
+    const { comparison } = compared;
+    const text = comparisonText(name, name, { ...compared, comparison: { ...comparison, improvements: [pair] } });
+    const shown = '<img src=x onerror=alert(1)> \\u{1b}[2J[quit](command:workbench.action.quit)\\u{202e}';
+    const lines = text.split('\n');
+    expect(lines[0]).toBe(`━━ ${shown} against ${shown} ━━`);
+    expect(lines.at(-1)).toBe(`  ${shown}: solved 1, before 0, of 1`);
+    expect(lines).toHaveLength(comparisonText('a', 'b', compared).split('\n').length);
+  });
+
   it('leaves an interval out that is not known', () => {
     const { comparison } = compared;
     const text = comparisonText('a', 'b', { ...compared, comparison: { ...comparison, interval: null } });

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { Scheme, View } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
+import { plainLine } from '../plainText.js';
 import { visibleText } from '../trajectory/visibleText.js';
 import { fromFileUriQuery, toFileUriParts, type ReplayFileAddress } from './replayFileAddress.js';
 import { fileTree, type FileNode, type FolderNode, type ReplayFileNode } from './replayFileTree.js';
@@ -81,7 +82,7 @@ export class ReplayFiles
       ? {
           command: 'vscode.diff',
           title: t('Compare'),
-          arguments: [start, now, `${name}: ${nameOf(0)} ↔ ${nameOf(place.turn)}`],
+          arguments: [start, now, plainLine(`${name}: ${nameOf(0)} ↔ ${nameOf(place.turn)}`)],
         }
       : { command: 'vscode.open', title: t('Open'), arguments: [now] };
     return item;

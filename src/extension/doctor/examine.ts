@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { View } from '../contributions.js';
 import type { Context } from '../context.js';
+import { notify } from '../messages.js';
 import { withCancellableProgress } from '../progress.js';
 import { countInWords } from '../runs/foundFindings.js';
 import type { RunOf } from '../runs/runTree.js';
@@ -19,5 +20,5 @@ export async function examine({ cli, lifetime, store }: Context, { repository, s
   const text = found
     ? t('The doctor found {0} in run {1}.', found, summary.id)
     : t('The doctor found nothing in run {0}.', summary.id);
-  void vscode.window.showInformationMessage(`Whetstone: ${text}`);
+  notify(text);
 }

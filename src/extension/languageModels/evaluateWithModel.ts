@@ -2,9 +2,10 @@ import * as vscode from 'vscode';
 import { badInput } from '../../trajectory/errors.js';
 import { requireTrust } from '../commandTargets.js';
 import type { Context } from '../context.js';
-import { answer } from '../messages.js';
+import { notify } from '../messages.js';
 import { pickRepository, pickTask } from '../pickers.js';
 import { withCancellableProgress } from '../progress.js';
+import { pickOne } from '../quickPick.js';
 import type { Repository } from '../repositories.js';
 import type { KnownTask } from '../tasks/taskTree.js';
 import { chosenSettings } from '../training/chosenSettings.js';
@@ -54,13 +55,12 @@ async function play(
   ).finally(() => context.store.refresh());
   if (validCallRate === 0) {
     const text = t('{0} made no valid tool call: it may know none, or refuse. Choose another model.', model.name);
-    void vscode.window.showWarningMessage(`Whetstone: ${text}`);
+    notify(text, [], 'warning');
     return;
   }
   const solved = Math.round(success.rate * success.n);
   const show = { title: t('Show Runs'), run: () => vscode.commands.executeCommand('whetstone.runs.focus') };
-  const text = t('{0} solved {1} of {2} tasks.', model.name, solved, success.n);
-  void answer(vscode.window.showInformationMessage(`Whetstone: ${text}`, show.title), [show]);
+  notify(t('{0} solved {1} of {2} tasks.', model.name, solved, success.n), [show]);
 }
 
 const oneTask = ({ task }: KnownTask): Choice => ({ title: task.instance_id, args: ['--task', task.instance_id] });
@@ -94,7 +94,7 @@ async function chooseTasks(
     { label: t('One Task…'), detail: t('Up to {0} turns of {1}', turns, model.name), args: null },
   ];
   const placeHolder = t('The model is shown what its tool calls read of this repository.');
-  const picked = await vscode.window.showQuickPick(items, { title: t('Tasks to Play'), placeHolder });
+  const picked = await pickOne(items, { title: t('Tasks to Play'), placeHolder });
   if (!picked) return undefined;
   if (picked.args !== null) return { title: picked.label, args: picked.args };
   const known = await pickTask(all);

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import type { Context } from '../context.js';
+import { pickOne } from '../quickPick.js';
 import { t } from '../translate.js';
 import { editorModel } from './editorModel.js';
 
@@ -29,7 +30,7 @@ export async function pickLanguageModel(id?: string): Promise<vscode.LanguageMod
     model,
   }));
   const options = { title: t('Language Model That Plays'), matchOnDescription: true };
-  const model = id === undefined ? (await vscode.window.showQuickPick(items, options))?.model : models[0];
+  const model = id === undefined ? (await pickOne(items, options))?.model : models[0];
   if (model === undefined || callsTools(model)) return model;
   throw badInput(t('{0} calls no tools, which is how tasks are played.', model.name), t('Choose another model.'));
 }

@@ -6,6 +6,7 @@ import { choiceInWords, fits, isChosen, noChoice, type Choice } from '../facets.
 import { ChosenOrder } from '../chosenOrder.js';
 import { Lifetime } from '../lifetime.js';
 import { pickFacets } from '../pickFacets.js';
+import { plainLine } from '../plainText.js';
 import { turnsOf } from '../trajectory/turns.js';
 import { runFacets, type FilteredTrajectory } from './runFilter.js';
 import { trajectoryOrders } from './runOrders.js';
@@ -68,7 +69,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Di
     this.choice = choice;
     const words = choiceInWords(runFacets, choice);
     setContextKey(ContextKey.RunsFiltered, isChosen(choice));
-    if (this.view) this.view.message = words === '' ? undefined : t('Shown: {0}', words);
+    if (this.view) this.view.message = words === '' ? undefined : plainLine(t('Shown: {0}', words));
     this.changed.fire();
   }
 

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { Lifetime } from '../lifetime.js';
+import { pickOne } from '../quickPick.js';
 import { t } from '../translate.js';
 import type { LongTexts } from './longText.js';
 import type { PersonTool } from './personEpisode.js';
@@ -20,9 +21,10 @@ export async function askAction(
 ): Promise<Action | undefined> {
   let thought = '';
   for (;;) {
-    const think = { label: `$(comment) ${t('Say What You Think First…')}`, description: thought, tool: undefined };
+    const iconPath = new vscode.ThemeIcon('comment');
+    const think = { label: t('Say What You Think First…'), description: thought, iconPath, tool: undefined };
     const items = tools.map((tool) => ({ label: tool.name, description: tool.description, tool }));
-    const picked = await vscode.window.showQuickPick([...items, think], {
+    const picked = await pickOne([...items, think], {
       title: t('Turn {0}: call a tool', turn),
       placeHolder: t('Leave with Escape to give the episode up'),
       matchOnDescription: true,
@@ -32,7 +34,7 @@ export async function askAction(
     const { tool } = picked;
     if (!tool) {
       const field = { name: t('What you think'), type: 'string', isRequired: false } as const;
-      const said = await askText(picked.label.replace('$(comment) ', ''), field, thought, longTexts);
+      const said = await askText(picked.label, field, thought, longTexts);
       thought = said ?? thought;
       continue;
     }

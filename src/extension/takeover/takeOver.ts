@@ -2,8 +2,8 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
-import { answer } from '../messages.js';
-import { withCancellableProgress } from '../progress.js';
+import { agrees, notify } from '../messages.js';
+import { withCancellableProgress, withProgress } from '../progress.js';
 import { revealTrajectory } from '../revealTrajectory.js';
 import type { RunStore } from '../runs/runStore.js';
 import type { TrajectoryDocuments } from '../trajectory/trajectoryDocuments.js';
@@ -86,9 +86,8 @@ export class TakeOvers implements vscode.TextDocumentContentProvider, vscode.Dis
         continue;
       }
       const { tool, parameters, thought } = action;
-      const { observations, end } = await vscode.window.withProgress(
-        { location: vscode.ProgressLocation.Notification, title: t('Turn {0}: {1}', turn, tool) },
-        () => episode.act(tool, parameters, thought),
+      const { observations, end } = await withProgress(t('Turn {0}: {1}', turn, tool), () =>
+        episode.act(tool, parameters, thought),
       );
       const call = { name: tool, arguments: parameters };
       messages.push({ role: 'assistant', thought, calls: [call], content: '' }, ...observations);
@@ -101,7 +100,7 @@ export class TakeOvers implements vscode.TextDocumentContentProvider, vscode.Dis
     this.context.store.refresh();
     const { run, trajectory } = end;
     if (run === null || trajectory === null) {
-      void vscode.window.showErrorMessage(`Whetstone: ${endInWords(end)}`);
+      notify(endInWords(end), [], 'error');
       return;
     }
     const address = { stateFolder: path.join(repoRoot, '.whetstone'), runId: run, trajectoryId: trajectory };
@@ -110,12 +109,8 @@ export class TakeOvers implements vscode.TextDocumentContentProvider, vscode.Dis
       run: () => revealTrajectory(this.context.trajectories, address),
     };
     const kept = t('It was kept as a demonstration.');
-    void answer(vscode.window.showInformationMessage(`Whetstone: ${endInWords(end)} ${kept}`, open.title), [open]);
+    notify(`${endInWords(end)} ${kept}`, [open]);
   }
 }
 
-async function isGivenUp(): Promise<boolean> {
-  const giveUp = t('Give Up');
-  const question = t('Give this episode up? Nothing of it is kept.');
-  return (await vscode.window.showWarningMessage(question, { modal: true }, giveUp)) === giveUp;
-}
+const isGivenUp = (): Promise<boolean> => agrees(t('Give this episode up? Nothing of it is kept.'), t('Give Up'));

@@ -21,7 +21,7 @@ export function transcriptOf(
       lines.push(...visibleText(message.content).replace(/\n$/, '').split('\n'), '');
     }
   }
-  lines.push(end === null ? t('It is your turn.') : endInWords(end));
+  lines.push(end === null ? t('It is your turn.') : oneLine(endInWords(end)));
   return lines.join('\n');
 }
 

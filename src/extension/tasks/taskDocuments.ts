@@ -7,6 +7,7 @@ import { Lifetime } from '../lifetime.js';
 import { lineOf } from '../messages.js';
 import type { RunStore } from '../runs/runStore.js';
 import { t } from '../translate.js';
+import { plainLine } from '../plainText.js';
 import { visibleText } from '../trajectory/visibleText.js';
 import { fromSideQuery, toSideUri, type SideAddress } from './sideAddress.js';
 
@@ -126,12 +127,12 @@ export class TaskDocuments implements vscode.TextDocumentContentProvider, vscode
 async function openSides(title: string, sides: readonly (readonly [vscode.Uri, vscode.Uri])[]): Promise<void> {
   if (sides.length === 0) throw badInput(t('Nothing is changed there.'), '');
   if (sides.length === 1) {
-    await vscode.commands.executeCommand('vscode.diff', ...sides[0], title);
+    await vscode.commands.executeCommand('vscode.diff', ...sides[0], plainLine(title));
     return;
   }
   await vscode.commands.executeCommand(
     'vscode.changes',
-    title,
+    plainLine(title),
     sides.map(([left, right]) => [right, left, right]),
   );
 }

@@ -5,6 +5,7 @@ import type { Task } from '../../trajectory/task.js';
 import { requireTrust } from '../commandTargets.js';
 import { Lifetime } from '../lifetime.js';
 import { lineOf, showError } from '../messages.js';
+import { pickOne } from '../quickPick.js';
 import type { RunStore } from '../runs/runStore.js';
 import { t } from '../translate.js';
 import { visibleText } from '../trajectory/visibleText.js';
@@ -64,7 +65,7 @@ export class TaskTests implements vscode.Disposable {
   async runOf(known: KnownTask, tests?: readonly string[]): Promise<void> {
     const items = trees.map(({ tree, title, detail }) => ({ label: title(), description: detail(), tree }));
     const title = t('Run the tests of {0}', known.task.instance_id);
-    const chosen = await vscode.window.showQuickPick(items, { title });
+    const chosen = await pickOne(items, { title });
     if (!chosen) return;
     await vscode.commands.executeCommand('workbench.panel.testResults.view.focus');
     await this.runIn(chosen.tree, known, tests);

@@ -8,6 +8,7 @@ import { choiceInWords, fits, isChosen, noChoice, type Choice } from '../facets.
 import { ChosenOrder } from '../chosenOrder.js';
 import { Lifetime } from '../lifetime.js';
 import { pickFacets } from '../pickFacets.js';
+import { plainLine } from '../plainText.js';
 import type { Repository } from '../repositories.js';
 import type { RunStore } from '../runs/runStore.js';
 import { childrenOfTask, recordsOf, taskFacets, taskNodes, type KnownTask, type TaskTreeNode } from './taskTree.js';
@@ -68,7 +69,8 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
     if (this.view) {
       const words = choiceInWords(taskFacets, this.choice);
       this.view.description = this.order.words;
-      this.view.message = words === '' ? undefined : t('{0} of {1} tasks: {2}', shown.length, all.length, words);
+      this.view.message =
+        words === '' ? undefined : plainLine(t('{0} of {1} tasks: {2}', shown.length, all.length, words));
     }
     return [...taskNodes(shown)];
   }

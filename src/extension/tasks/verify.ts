@@ -1,5 +1,5 @@
-import * as vscode from 'vscode';
 import type { Context } from '../context.js';
+import { notify } from '../messages.js';
 import { withCancellableProgress } from '../progress.js';
 import type { Repository } from '../repositories.js';
 import { t } from '../translate.js';
@@ -14,12 +14,10 @@ export async function verifyTask(context: Context, repository: Repository, taskI
   context.tasks.refresh();
   for (const { tried, failures } of tasks) {
     if (failures.length === 0) {
-      const text = t('{0} is sound: {1} of {2} checks passed.', taskId, tried, tried);
-      void vscode.window.showInformationMessage(`Whetstone: ${text}`);
+      notify(t('{0} is sound: {1} of {2} checks passed.', taskId, tried, tried));
     } else {
       const what = failures.join(', ');
-      const text = t('{0} was dropped, {1} of {2} checks failed: {3}.', taskId, failures.length, tried, what);
-      void vscode.window.showWarningMessage(`Whetstone: ${text}`);
+      notify(t('{0} was dropped, {1} of {2} checks failed: {3}.', taskId, failures.length, tried, what), [], 'warning');
     }
   }
 }
@@ -33,6 +31,5 @@ export async function buildTasks(context: Context, repository: Repository): Prom
     runCli({ cli: context.cli, repoRoot: repository.root, args, onProgress }, builtSchema, signal),
   );
   context.tasks.refresh();
-  const text = t('{0} tasks of {1} candidates.', tasks.length, funnel.found);
-  void vscode.window.showInformationMessage(`Whetstone: ${text}`);
+  notify(t('{0} tasks of {1} candidates.', tasks.length, funnel.found));
 }

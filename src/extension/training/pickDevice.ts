@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Outlook } from '../../trainer/estimate/outlook.js';
 import type { Settings } from '../../trainer/run/settings.js';
+import { pickOne } from '../quickPick.js';
 import { t } from '../translate.js';
 import { basisText, deviceOutlook, estimatedFor, notFetchedText, outlookOn } from './outlookText.js';
 
@@ -28,12 +29,12 @@ export async function pickDevice(
   const about: DeviceItem[] = outlook
     ? [
         { label: '', kind: vscode.QuickPickItemKind.Separator },
-        { label: `$(info) ${t('About these figures')}`, detail: basisText(outlook) },
+        { label: t('About these figures'), iconPath: new vscode.ThemeIcon('info'), detail: basisText(outlook) },
       ]
     : [];
   const options = { title: t('Device of the training'), ...(outlook && { placeHolder: estimatedFor(outlook) }) };
   for (;;) {
-    const picked = await vscode.window.showQuickPick([...items, ...about], options);
+    const picked = await pickOne([...items, ...about], options);
     // What they rest on is read, and chosen is still nothing.
     if (!picked || picked.device !== undefined) return picked?.device;
   }

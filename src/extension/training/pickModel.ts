@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Settings } from '../../trainer/run/settings.js';
 import type { Context } from '../context.js';
+import { pickOne } from '../quickPick.js';
 import type { Repository } from '../repositories.js';
 import { t } from '../translate.js';
 import type { OutlookOf } from './outlookText.js';
@@ -25,11 +26,11 @@ export async function pickModel(
   );
   const others: ModelItem[] = [
     { label: '', kind: vscode.QuickPickItemKind.Separator },
-    { label: `$(folder-opened) ${t('A folder or a GGUF file…')}`, ask: openModel },
-    { label: `$(cloud-download) ${t('A name on the hub…')}`, ask: nameModel },
+    { label: t('A folder or a GGUF file…'), iconPath: new vscode.ThemeIcon('folder-opened'), ask: openModel },
+    { label: t('A name on the hub…'), iconPath: new vscode.ThemeIcon('cloud-download'), ask: nameModel },
   ];
   const title = t('Model of the training on {0}', repository.name);
-  const picked = await vscode.window.showQuickPick([...models, ...others], { title, matchOnDescription: true });
+  const picked = await pickOne([...models, ...others], { title, matchOnDescription: true });
   return picked?.model ?? (await picked?.ask?.());
 }
 

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Outlook } from '../../trainer/estimate/outlook.js';
 import type { loraSchema as LoraSchema } from '../../trainer/run/learnerSettings.js';
 import type { Settings } from '../../trainer/run/settings.js';
+import { pickMany, pickOne } from '../quickPick.js';
 import { t } from '../translate.js';
 import { outlookWords } from './outlookWords.js';
 import { trainedChoices } from './trainedChoices.js';
@@ -33,11 +34,11 @@ export async function pickTrained(
     own === null
       ? [
           { label: '', kind: vscode.QuickPickItemKind.Separator },
-          { label: `$(settings-gear) ${t('An adapter with other settings…')}` },
+          { label: t('An adapter with other settings…'), iconPath: new vscode.ThemeIcon('settings-gear') },
         ]
       : [];
   const title = t('What the training changes');
-  const picked = await vscode.window.showQuickPick([...items, ...others], { title, matchOnDescription: true });
+  const picked = await pickOne([...items, ...others], { title, matchOnDescription: true });
   return picked && (picked.lora ?? (await nameAdapter(settings.lora, loraSchema)));
 }
 
@@ -79,7 +80,7 @@ async function pickTargets(set: Lora['targets'], all: Lora['targets']): Promise<
   }));
   const options = { title: t('Projections that the adapter changes'), placeHolder: t('Choose at least one') };
   for (;;) {
-    const picked = await vscode.window.showQuickPick(items, { ...options, canPickMany: true });
+    const picked = await pickMany(items, options);
     // An adapter that changes nothing could learn nothing.
     if (picked?.length !== 0) return picked?.map(({ target }) => target);
   }

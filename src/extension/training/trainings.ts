@@ -4,14 +4,15 @@ import type { RunSummary } from '../../trainer/run/runRecord.js';
 import type { SettingsInput } from '../../trainer/run/settings.js';
 import { Command } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
-import { answer, showError } from '../messages.js';
-import { withCancellableProgress } from '../progress.js';
+import { notify, showError } from '../messages.js';
+import { plainLabel, plainLine } from '../plainText.js';
+import { withCancellableProgress, withProgress } from '../progress.js';
 import type { Repository } from '../repositories.js';
 import type { RunStore } from '../runs/runStore.js';
 import type { RunOf } from '../runs/runTree.js';
 import { chosenSettings } from './chosenSettings.js';
 import { trainingText } from './trainingText.js';
-import { t } from '../translate.js';
+import { ofEngine, t } from '../translate.js';
 
 /** The trainings that this window follows. They live in processes of their own and outlive the window. */
 export class Trainings implements vscode.Disposable {
@@ -98,24 +99,19 @@ export class Trainings implements vscode.Disposable {
     this.followed.set(handle.runFolder, handle);
     const lifetime = this.lifetime.child(`run ${handle.runId}`);
     lifetime.add(handle);
-    void vscode.window.withProgress(
-      {
-        location: vscode.ProgressLocation.Notification,
-        title: t('Training on {0}', repository.name),
-        cancellable: true,
-      },
-      async (progress, token) => {
-        lifetime.add(token.onCancellationRequested(() => handle.stop()));
+    void withProgress(
+      t('Training on {0}', repository.name),
+      async (report) => {
         let reported = 0;
         const show = async () => {
           const reader = await this.store.reader(repository.stateFolder, handle.runId);
           const [summary, events] = await Promise.all([reader.summary(), reader.events()]);
           if (!this.followed.has(handle.runFolder)) return;
           const text = trainingText(summary, events);
-          progress.report({ message: text.message, increment: Math.max(0, text.percent - reported) });
+          report(text.message, Math.max(0, text.percent - reported));
           reported = Math.max(reported, text.percent);
-          this.status.text = `$(flame) Whetstone: ${text.status}`;
-          this.status.tooltip = t('Whetstone trains on {0}: {1}', repository.name, text.message);
+          this.status.text = `$(flame) Whetstone: ${plainLabel(text.status)}`;
+          this.status.tooltip = plainLine(t('Whetstone trains on {0}: {1}', repository.name, text.message));
           this.status.accessibilityInformation = { label: this.status.tooltip };
           this.status.show();
         };
@@ -134,6 +130,7 @@ export class Trainings implements vscode.Disposable {
         this.store.touch(handle.runFolder);
         this.report(repository, handle, end);
       },
+      () => handle.stop(),
     );
   }
 
@@ -152,13 +149,12 @@ export class Trainings implements vscode.Disposable {
     }
     const show = { title: t('Show Runs'), run: () => vscode.commands.executeCommand('whetstone.runs.focus') };
     const actions = end.status === 'stopped' ? [show, resume] : [show];
-    const text = endText(repository.name, end);
-    void answer(vscode.window.showInformationMessage(`Whetstone: ${text}`, ...actions.map((a) => a.title)), actions);
+    notify(endText(repository.name, end), actions);
   }
 }
 
 /** How a training ended, in words. */
-function endText(name: string, { status, message }: TrainingEnd): string {
+function endText(name: string, end: TrainingEnd): string {
   const words = {
     failed: t('Training on {0} failed.', name),
     interrupted: t('Training on {0} interrupted.', name),
@@ -167,7 +163,7 @@ function endText(name: string, { status, message }: TrainingEnd): string {
     running: t('Training on {0}', name),
     paused: t('Training on {0}', name),
   };
-  return `${words[status]} ${message}`.trim();
+  return `${words[end.status]} ${ofEngine(end)}`.trim();
 }
 
 export const isAlive = ({ status }: Pick<RunSummary, 'status'>) => status === 'running' || status === 'paused';

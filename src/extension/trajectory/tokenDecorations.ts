@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { Colour, ContextKey, Scheme, settingsSection } from '../contributions.js';
 import { setContextKey } from '../contextKeys.js';
 import { Lifetime } from '../lifetime.js';
+import { pickOne } from '../quickPick.js';
 import { paints, paintTokens, tokenColourings, type Paint, type Stretch, type TokenColouring } from './tokenColours.js';
 import type { TrajectoryDocuments } from './trajectoryDocuments.js';
 import { t } from '../translate.js';
@@ -133,7 +134,7 @@ export async function chooseTokenColours(): Promise<void> {
     'sampler-learner': t('Where sampler and learner disagree about the same token'),
     'loss-share': t('How much of the trajectory’s gradient comes from the token, and which way it pushes'),
   };
-  const picked = await vscode.window.showQuickPick(
+  const picked = await pickOne(
     tokenColourings.map((label) => ({ label, detail: details[label], picked: label === current })),
     { title: t('Token colours'), placeHolder: t('Now: {0}', current) },
   );

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { Command, Scheme, settingsSection } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
+import { plainLabel } from '../plainText.js';
 import { firstFrom } from './tokenColours.js';
 import { chosenColouring } from './tokenDecorations.js';
 import { tokenLine } from './tokenStory.js';
@@ -48,7 +49,7 @@ export class TokenStatus implements vscode.Disposable {
     const token = opened.tokens.at(firstFrom(opened.tokens, offset));
     if (!token || token.start > offset || firstFrom(opened.tokens, offset) === opened.tokens.length) return this.hide();
     const line = tokenLine(token, chosenColouring(), opened);
-    this.item.text = `$(symbol-color) ${line}`;
+    this.item.text = `$(symbol-color) ${plainLabel(line)}`;
     this.item.accessibilityInformation = { label: t('Token {0}: {1}', token.index, line) };
     this.item.show();
   }

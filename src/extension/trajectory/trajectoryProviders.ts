@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { Command, Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
+import { plainLabel } from '../plainText.js';
 import { firstFrom } from './tokenColours.js';
 import { tokenStory } from './tokenStory.js';
 import type { OpenTrajectory, TrajectoryDocuments } from './trajectoryDocuments.js';
@@ -69,7 +70,7 @@ function turnLenses(uri: vscode.Uri, { sections, trajectory }: OpenTrajectory): 
         .join(' + ')}`
     : t('No reward: {0}', infrastructureError ?? trajectory.stopReason);
   return [
-    new vscode.CodeLens(at(0), { title: reward, command: '' }),
+    new vscode.CodeLens(at(0), { title: plainLabel(reward), command: '' }),
     ...sections
       .filter((section) => section.role === 'agent')
       .flatMap(({ headerLine, turn }) => [
