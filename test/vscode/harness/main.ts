@@ -2,6 +2,8 @@ import { runTests } from '@vscode/test-electron';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { branchesScenario } from '../ui/branchesScenario.js';
+import { paletteScenario } from '../ui/paletteScenario.js';
 import { playScenario } from '../ui/playScenario.js';
 import { trainingScenario } from '../ui/scenario.js';
 import { tasksScenario } from '../ui/tasksScenario.js';
@@ -62,6 +64,8 @@ export async function main(options: HarnessOptions): Promise<{ passed: number; f
       'In the workbench': trainingScenario,
       'In the views': viewsScenario,
       'With the tasks': tasksScenario,
+      'With branches': branchesScenario,
+      'From the palette': paletteScenario,
     };
     for (const [name, scenario] of Object.entries(scenarios)) {
       if (options.scenario !== undefined && name !== options.scenario) continue;

@@ -113,7 +113,7 @@ const steps: Scenario['steps'] = [
     'the training can be stopped from the palette',
     async ({ workbench, run }) => {
       await workbench.command('Whetstone: Stop Training');
-      while (run.stopWishes === 0) await sleep(50);
+      while (run.wishes.stop === 0) await sleep(50);
       await run.end('stopped');
       await workbench.row('stopped').waitFor();
       await workbench.statusItem().waitFor({ state: 'hidden' });

@@ -147,6 +147,10 @@ const steps: Scenario['steps'] = [
       await page.locator('.node.selected').press('Enter');
       await workbench.page.locator('.view-line', { hasText: 'turn 1 · observation' }).first().waitFor();
       await workbench.screenshot('picture-and-source-dark');
+      await workbench.command('Whetstone: Hide Marks of Touched Lines');
+      await workbench.waitFor(`!${touched}`);
+      await workbench.command('Whetstone: Mark Lines That Rollouts Touched');
+      await workbench.waitFor(touched);
     },
   ],
   [
