@@ -34,6 +34,14 @@ describe('A replay as a debug session', () => {
       assert.equal(replaySessions.place?.turn, turn);
     });
   };
+  const isOpen = (title: string) =>
+    eventually(() => {
+      const labels = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label));
+      assert.ok(
+        labels.some((label) => label.startsWith(title)),
+        labels.join(),
+      );
+    });
   const textOf = async (file: vscode.Uri) => (await vscode.workspace.openTextDocument(file)).getText();
 
   it('stops before the first turn, in the document of the trajectory', async () => {
@@ -55,13 +63,7 @@ describe('A replay as a debug session', () => {
     // The turn did what the oracle does.
     assert.deepEqual(replayFiles.comparison('oracle')!.files, []);
     await vscode.commands.executeCommand('whetstone.compareWithStart');
-    await eventually(() => {
-      const labels = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label));
-      assert.ok(
-        labels.some((label) => label.startsWith('start ↔ turn 1')),
-        labels.join(),
-      );
-    });
+    await isOpen('start ↔ turn 1');
   });
 
   it('tells arguments, observation, recorded observation, tokens and reward as variables', async () => {
@@ -88,6 +90,9 @@ describe('A replay as a debug session', () => {
     await at(0);
     const { replayFiles } = await activated();
     assert.deepEqual(replayFiles.comparison('start')!.files, []);
+    // The bug is still there, which is how it differs from the oracle.
+    await vscode.commands.executeCommand('whetstone.compareWithOracle');
+    await isOpen('oracle ↔ start');
   });
 
   it('stops at a breakpoint that was set on any line of a turn', async () => {
@@ -99,6 +104,15 @@ describe('A replay as a debug session', () => {
     await at(1);
     await vscode.commands.executeCommand('workbench.action.debug.continue');
     await at(2);
+  });
+
+  it('compares the files with those of the turn before', async () => {
+    await vscode.commands.executeCommand('workbench.action.debug.stepBack');
+    await at(1);
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('whetstone.compareWithPrevious');
+    // The first turn comes behind the start.
+    await isOpen('start ↔ turn 1');
   });
 
   it('leaves no worktree when it ends', async () => {

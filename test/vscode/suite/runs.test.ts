@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import type { RunTreeNode } from '../../../src/extension/runs/runTree.js';
+import type { RunNode, RunTreeNode } from '../../../src/extension/runs/runTree.js';
 import { acquireTrainLock } from '../../../src/trainer/run/trainLock.js';
 import { RecordedRun } from '../fixtures/recordedRun.js';
 import { activated, eventually, repoRoot } from './support.js';
@@ -100,7 +100,25 @@ describe('The tree of runs', () => {
       assert.match(trainings.statusText, /training · step 1 of 2 · reward 0.65/);
     });
     await vscode.commands.executeCommand('whetstone.stop');
-    await eventually(() => assert.equal(run.stopWishes, 1));
+    await eventually(() => assert.equal(run.wishes.stop, 1));
+  });
+
+  it('pauses it and lets it go on', async () => {
+    const status = async () => ((await runNode()) as RunNode).summary.status;
+    await vscode.commands.executeCommand('whetstone.pause', await runNode());
+    await eventually(async () => assert.equal(await status(), 'paused'));
+    await vscode.commands.executeCommand('whetstone.resume', await runNode());
+    await eventually(async () => assert.equal(await status(), 'running'));
+    assert.deepEqual(run.wishes, { pause: 1, resume: 1, stop: 1 });
+  });
+
+  it('looks again when it is told to', async () => {
+    const { tree } = await activated();
+    let told = 0;
+    const listening = tree.onDidChangeTreeData(() => told++);
+    await vscode.commands.executeCommand('whetstone.refreshRuns');
+    await eventually(() => assert.ok(told > 0));
+    listening.dispose();
   });
 });
 
