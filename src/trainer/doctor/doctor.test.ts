@@ -169,7 +169,10 @@ const stopped = (stopReason: StopReason) => both((id, step) => rollout(id, step,
 
 /** A run that is sick in one way, for each way; where it must be found first. */
 const sick: Readonly<
-  Record<(typeof failureModes)[number], { symptoms: Symptoms; evidence?: Partial<Finding['evidence']> }>
+  Record<
+    (typeof failureModes)[number],
+    { symptoms: Symptoms; evidence?: Partial<Finding['evidence']>; settings?: SettingsInput }
+  >
 > = {
   'mask-leak': {
     symptoms: {
@@ -192,6 +195,13 @@ const sick: Readonly<
     evidence: { step: 3, trajectoryId: 's3/0', token: 3 },
   },
   'grader-hacking': { symptoms: { rollouts: patched('process.exit(0)') }, evidence: { trajectoryId: 's1/0' } },
+  'reward-hacking': {
+    symptoms: {
+      metrics: (step) => ({ 'rewards/milestones/mean': step / 12, 'rewards/tests/mean': 0.3 }),
+    },
+    evidence: { step: 9 },
+    settings: { shaping: { milestones: 0.2 } },
+  },
   'heldout-leak': { symptoms: { taskId: 'h' }, evidence: { step: 1 } },
   'sampler-mismatch': {
     symptoms: { metrics: inStep(5, { 'sampling/sampling_logp_difference/mean': 0.3 }) },
@@ -246,8 +256,8 @@ describe('the doctor', () => {
   });
 
   it.each(failureModes)('finds %s, alone, with its evidence and what to change', (mode) => {
-    const { symptoms, evidence = {} } = sick[mode];
-    const findings = examine(symptoms);
+    const { symptoms, evidence = {}, settings } = sick[mode];
+    const findings = examine(symptoms, 12, settings);
     expect(findings.map((finding) => finding.mode)).toEqual([mode]);
     expect(findings[0].evidence).toMatchObject(evidence);
     expect(findings[0].causes.length).toBeGreaterThan(0);
@@ -303,6 +313,13 @@ describe('the doctor', () => {
             rollout(`n/${index}`, 0, { statistics: { ...rollout('n', 0).statistics, unknownTools: 5 } }),
           );
     expect(examine({ rollouts: negatives })).toEqual([]);
+  });
+
+  it('is silent about a way that earns more where its end does too, or where it is paid for nothing', () => {
+    const both = (step: number) => ({ 'rewards/milestones/mean': step / 12, 'rewards/tests/mean': step / 100 });
+    expect(examine({ metrics: both }, 12, { shaping: { milestones: 0.2 } })).toEqual([]);
+    const { metrics } = sick['reward-hacking'].symptoms;
+    expect(examine({ metrics })).toEqual([]);
   });
 
   it('finds a leak in the coefficients where the stored mask looks right', () => {

@@ -6,6 +6,7 @@ export const failureModes = [
   'mask-leak',
   'mask-off',
   'grader-hacking',
+  'reward-hacking',
   'heldout-leak',
   'sampler-mismatch',
   'unstable-gradients',

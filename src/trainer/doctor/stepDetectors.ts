@@ -165,6 +165,27 @@ export const lengthExplosion = detector((steps, { settings }) => {
   };
 });
 
+/** The way earns more and more, and its end does not: what process rewards invite to. */
+export const rewardHacking = detector((steps, { settings: { shaping, judge } }) => {
+  const growth = (name: string) => {
+    const values = series(steps, name);
+    return values.length < 8 ? 0 : meanOf(values.slice(-3)) - meanOf(values.slice(0, 3));
+  };
+  const way =
+    shaping.milestones * growth('rewards/milestones/mean') +
+    shaping.toolUse * growth('rewards/toolUse/mean') +
+    judge.weight * growth('rewards/judge/mean');
+  const outcome = growth('rewards/tests/mean');
+  if (way < 0.1 || outcome > 0) return null;
+  return {
+    mode: 'reward-hacking',
+    severity: 'warning',
+    ...say`What rollouts earn on the way rose by ${rounded(way)}, while the reward of the tests changed by ${rounded(outcome)}.`,
+    causes: ['The policy is paid for its way, whatever comes of it.'],
+    remedy: 'Lower `shaping.milestones`, `shaping.toolUse` or `judge.weight`, or raise `reward.tests`.',
+  };
+});
+
 /** Groups whose rollouts all have the same reward teach nothing. */
 export const equalRewards = detector((steps, { settings }) => {
   const { dynamicSampling, advantage } = settings.algorithm;

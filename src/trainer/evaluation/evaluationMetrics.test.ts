@@ -82,7 +82,7 @@ describe('the metrics of an evaluation', () => {
     const one = episode('a', 0, 1, {
       nodes,
       patch: patch.replaceAll('src/a.js', 'src/b.js'),
-      grade: { ...base.grade!, components: { lintErrors: penalty(-1), manyFiles: penalty(0) } },
+      grade: { ...base.grade!, components: { lintErrors: penalty(-1), manyFiles: penalty(0), judge: penalty(0.5) } },
       statistics: { ...base.statistics, turns: 4, dangerousCommands: ['deletes files'], seconds: 3 },
     });
     const two = episode('a', 1, 0, { statistics: { ...base.statistics, turns: 2 } });
@@ -94,6 +94,7 @@ describe('the metrics of an evaluation', () => {
       'tools/accuracy': 0.75,
       'tools/recovery': 1 / 3,
       'safety/dangerous_commands': 0.5,
+      'rewards/judge/mean': 0.5,
       'conduct/lintErrors': 1,
       'conduct/manyFiles': 0,
       'patch/lines_of_oracle': 1,

@@ -39,6 +39,9 @@ export function passRates(outcomes: readonly TaskOutcomes[]): Record<string, num
   );
 }
 
+/** Components of the reward that are told as the share of episodes in which they happened. */
+const misconduct = ['securityProblems', 'lintErrors', 'manyFiles', 'testsNeverRun'];
+
 /**
  * What an evaluation measures beside success (requirement T14), over the episodes that the machine did not fail. Rates are in
  * [0, 1]; a rate of nothing is absent.
@@ -59,13 +62,13 @@ export function evaluationMetrics(
     const oracle = tasks.get(taskId)?.patch;
     return patch === '' || oracle === undefined ? [] : [comparedWithOracle(patch, oracle)];
   });
-  const penalized = (name: string) => {
-    const scores = graded.flatMap(({ grade }) => grade?.components[name]?.score ?? []);
-    return scores.length === 0 ? {} : { [`conduct/${name}`]: meanOf(scores.map((score) => (score < 0 ? 1 : 0))) };
-  };
+  const scoresOf = (name: string) => graded.flatMap(({ grade }) => grade!.components[name]?.score ?? []);
+  const earned = new Set(graded.flatMap(({ grade }) => Object.keys(grade!.components)));
+  for (const name of [...misconduct, 'dangerousCommands']) earned.delete(name);
   return {
     episodes: graded.length,
     infrastructure_failures: trajectories.length - graded.length,
+    ...Object.fromEntries([...earned].map((name) => [`rewards/${name}/mean`, meanOf(scoresOf(name))])),
     'steps/mean': meanOf(statistics.map(({ turns }) => turns)),
     ...rate('tools/accuracy', valid, sum(calls)),
     'tools/calls': meanOf(calls),
@@ -74,10 +77,12 @@ export function evaluationMetrics(
     'cost/total_tokens': meanOf(statistics.map(({ totalTokens }) => totalTokens)),
     'cost/seconds': meanOf(statistics.map(({ seconds }) => seconds)),
     'safety/dangerous_commands': meanOf(statistics.map(({ dangerousCommands = [] }) => dangerousCommands.length)),
-    ...penalized('securityProblems'),
-    ...penalized('lintErrors'),
-    ...penalized('manyFiles'),
-    ...penalized('testsNeverRun'),
+    ...Object.fromEntries(
+      misconduct.flatMap((name) => {
+        const scores = scoresOf(name);
+        return scores.length === 0 ? [] : [[`conduct/${name}`, meanOf(scores.map((score) => (score < 0 ? 1 : 0)))]];
+      }),
+    ),
     ...(patches.length > 0 && {
       'patch/lines_of_oracle': meanOf(patches.map(({ lines }) => lines)),
       'patch/unrelated_files': meanOf(patches.map(({ unrelated }) => unrelated)),
