@@ -21,6 +21,17 @@ export const models: Readonly<Record<string, LlamaConfig>> = {
     heads: 8,
     keyValueHeads: 8,
   },
+  // The shape of SmolLM2-135M.
+  '135m': {
+    ...common,
+    ropeTheta: 100_000,
+    vocabularySize: 49_152,
+    hiddenSize: 576,
+    intermediateSize: 1536,
+    layers: 30,
+    heads: 9,
+    keyValueHeads: 3,
+  },
   // The shape of Qwen2.5-0.5B, without its biases.
   'qwen0.5b': {
     ...common,

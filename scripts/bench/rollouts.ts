@@ -1,14 +1,17 @@
 /**
  * Speed of rollouts:
- *   npm run bench rollouts [-- --model small|30m --episodes N --threads N --sandbox KIND --python PATH]
+ *   npm run bench rollouts [-- --model small|30m|135m --sequences 1,8,32 --rounds N --threads N --python PATH
+ *     --episodes N --sandbox KIND]
  *
- * - tokens: sampled tokens a second at 1, 8 and 32 sequences of 128 given and 64 sampled tokens each; `--python` names a Python
- *   with transformers, whose `generate` then does the same with the same weights and threads (rollouts_transformers.py)
- * - episodes: N of them side by side, played by the scripted expert on a small repository: episodes a minute, the share of
- *   their time that they wait for a slot, and what is left of file handles, processes and worktrees
+ * - tokens: sampled tokens a second at 1, 8 and 32 sequences (or as told) of 128 given and 64 sampled tokens each, by the clock
+ *   and by the processor's time, which other programs disturb less where there is one thread. `--python` names a Python with
+ *   transformers and torch, or xllamacpp (llama.cpp's server), or both: they then do the same with the same weights and threads,
+ *   in turn with ours, and must find the same tokens most probable
+ * - episodes: N of them side by side (none where N is 0), played by the scripted expert on a small repository: episodes a minute,
+ *   the share of their time that they wait for a slot, and what is left of file handles, processes and worktrees
  * - cancellation: as many again, cancelled in the middle: the time until all have let go
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,17 +19,14 @@ import { parseArgs } from 'node:util';
 import { openEnvironment } from '../../src/env/openEnvironment.js';
 import { sandboxChoiceSchema } from '../../src/env/sandbox/sandboxChoice.js';
 import { buildTasks, defaultBuildOptions } from '../../src/env/tasks/buildTasks.js';
-import { saveCheckpoint } from '../../src/trainer/model/checkpoint.js';
-import { createGenerator } from '../../src/trainer/model/generator.js';
-import { initializeParameters, type LlamaConfig } from '../../src/trainer/model/llamaConfig.js';
+import type { LlamaConfig } from '../../src/trainer/model/llamaConfig.js';
 import { expertPlayer } from '../../src/trainer/policies/expertPlayer.js';
 import type { Arena } from '../../src/trainer/rollout/arena.js';
 import { environmentArena, samplingOptions } from '../../src/trainer/rollout/environmentArena.js';
 import { playGroups } from '../../src/trainer/rollout/playGroups.js';
 import { parseSettings } from '../../src/trainer/run/settings.js';
 import { models } from './models.js';
-
-const [givenTokens, sampledTokens] = [128, 64];
+import { compareTokenSpeeds } from './tokenSpeeds.js';
 
 const { values } = parseArgs({
   options: {
@@ -34,78 +34,14 @@ const { values } = parseArgs({
     episodes: { type: 'string', default: '200' },
     threads: { type: 'string', default: String(availableParallelism()) },
     sandbox: { type: 'string', default: 'auto' },
+    sequences: { type: 'string', default: '1,8,32' },
+    rounds: { type: 'string', default: '5' },
     python: { type: 'string' },
   },
 });
 const config = models[values.model];
 if (!config) throw new Error(`"${values.model}" is no model: name ${Object.keys(models).join(' or ')}.`);
-const [episodes, threads] = [Number(values.episodes), Number(values.threads)];
-
-async function benchTokens(folder: string, shape: LlamaConfig): Promise<void> {
-  const parameters = initializeParameters(shape, 1);
-  const generator = await createGenerator({
-    config: shape,
-    parameters,
-    device: 'cpu',
-    threads,
-    slots: 32,
-    maxContext: 1024,
-    deterministic: false,
-  });
-  for (const sequences of [1, 8, 32]) {
-    generator.invalidate();
-    const [started, cpu] = [performance.now(), process.cpuUsage()];
-    const results = await Promise.all(
-      Array.from({ length: sequences }, (_, row) =>
-        generator.generate({
-          tokenIds: Int32Array.from({ length: givenTokens }, (_id, i) => (i * 7 + row * 131) % shape.vocabularySize),
-          sessionId: `${sequences}/${row}`,
-          maxNewTokens: sampledTokens,
-          stopTokenIds: [],
-          temperature: 1,
-          topP: 1,
-          topK: 0,
-          seed: row,
-        }),
-      ),
-    );
-    const { user, system } = process.cpuUsage(cpu);
-    const tokens = results.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-    const seconds = (performance.now() - started) / 1000;
-    const busy = (user + system) / 1e6;
-    console.log(
-      `  ours, ${sequences} sequences: ${(tokens / seconds).toFixed(0)} tokens a second, ${(tokens / busy).toFixed(0)} a processor's second`,
-    );
-  }
-  await generator.dispose();
-  if (values.python === undefined) return;
-  await saveCheckpoint(folder, {
-    config: shape,
-    parameters,
-    sourceFolder: path.join(process.cwd(), 'media/embedded-policy'),
-  });
-  // The embedded policy's own shape came along with its text.
-  writeFileSync(path.join(folder, 'config.json'), JSON.stringify(transformersConfig(shape)));
-  const script = path.join(process.cwd(), 'scripts/bench/rollouts_transformers.py');
-  const args = [script, folder, String(threads), String(givenTokens), String(sampledTokens)];
-  spawnSync(values.python, args, { stdio: 'inherit' });
-}
-
-const transformersConfig = (shape: LlamaConfig) => ({
-  architectures: ['LlamaForCausalLM'],
-  model_type: 'llama',
-  vocab_size: shape.vocabularySize,
-  hidden_size: shape.hiddenSize,
-  intermediate_size: shape.intermediateSize,
-  num_hidden_layers: shape.layers,
-  num_attention_heads: shape.heads,
-  num_key_value_heads: shape.keyValueHeads,
-  head_dim: shape.headDim,
-  rope_theta: 10_000,
-  rms_norm_eps: shape.rmsEpsilon,
-  tie_word_embeddings: shape.tieEmbeddings,
-  max_position_embeddings: shape.maxPositions,
-});
+const [episodes, threads, rounds] = [Number(values.episodes), Number(values.threads), Number(values.rounds)];
 
 function smallRepository(folder: string): string {
   for (const name of ['src', 'test']) mkdirSync(path.join(folder, name), { recursive: true });
@@ -226,7 +162,10 @@ async function main(shape: LlamaConfig): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'bench-rollouts-'));
   try {
     console.log(`tokens (${values.model}, ${threads} threads)`);
-    await benchTokens(path.join(folder, 'model'), shape);
+    const batches = values.sequences.split(',').map(Number);
+    const options = { shape, threads, batches, rounds, folder, python: values.python };
+    if (!(await compareTokenSpeeds(options))) process.exitCode = 1;
+    if (episodes === 0) return;
     console.log('episodes');
     await benchEpisodes(path.join(folder, 'repo'));
   } finally {

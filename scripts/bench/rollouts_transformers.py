@@ -1,5 +1,9 @@
-"""The benchmark's tokens by transformers: python rollouts_transformers.py FOLDER THREADS GIVEN SAMPLED"""
+"""The benchmark's tokens by transformers: python rollouts_transformers.py FOLDER THREADS
 
+Lines of JSON as tokenSpeeds.ts sends and reads them.
+"""
+
+import json
 import resource
 import sys
 import time
@@ -7,9 +11,11 @@ import time
 import torch
 from transformers import AutoModelForCausalLM
 
-folder, (threads, given, sampled) = sys.argv[1], map(int, sys.argv[2:])
+folder, threads = sys.argv[1], int(sys.argv[2])
 torch.set_num_threads(threads)
 model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+# Every sequence is as long as it was asked for.
+model.generation_config.eos_token_id = None
 
 
 def busy() -> float:
@@ -17,11 +23,13 @@ def busy() -> float:
     return used.ru_utime + used.ru_stime
 
 
-for sequences in (1, 8, 32):
-    ids = torch.tensor([[(i * 7 + row * 131) % model.config.vocab_size for i in range(given)] for row in range(sequences)])
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    job = json.loads(line)
+    ids = torch.tensor(job["given"])
+    choice = {"do_sample": False} if job["greedy"] else {"do_sample": True, "top_k": 0}
     started, used = time.perf_counter(), busy()
     with torch.no_grad():
-        out = model.generate(ids, do_sample=True, top_k=0, min_new_tokens=sampled, max_new_tokens=sampled, pad_token_id=0)
+        out = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=job["sampled"], pad_token_id=0, **choice)
     seconds, cpu = time.perf_counter() - started, busy() - used
-    tokens = out[:, given:].numel()
-    print(f"  transformers, {sequences} sequences: {tokens / seconds:.0f} tokens a second, {tokens / cpu:.0f} a processor's second", flush=True)
+    print(json.dumps({"tokens": out[:, ids.shape[1] :].tolist(), "seconds": seconds, "cpuSeconds": cpu}), flush=True)

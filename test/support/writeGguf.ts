@@ -1,6 +1,7 @@
 /** Makes GGUF files by hand, also wrong ones. */
 
-type Value = string | number | boolean | readonly string[] | readonly number[];
+/** A number that is whole and not negative becomes an u32, any other an f32, as does one in `float32`. */
+type Value = string | number | boolean | readonly string[] | readonly number[] | { readonly float32: number };
 
 interface Tensor {
   /** ggml's number; 0 is F32. */
@@ -22,15 +23,17 @@ const u64 = (value: number | bigint) => {
   bytes.writeBigUInt64LE(BigInt(value));
   return bytes;
 };
+const f32 = (value: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeFloatLE(value);
+  return bytes;
+};
 const text = (value: string) => Buffer.concat([u64(Buffer.byteLength(value)), Buffer.from(value)]);
 
 function scalar(value: string | number | boolean): [type: number, bytes: Buffer] {
   if (typeof value === 'string') return [8, text(value)];
   if (typeof value === 'boolean') return [7, Buffer.of(Number(value))];
-  if (Number.isInteger(value) && value >= 0) return [4, u32(value)];
-  const bytes = Buffer.alloc(4);
-  bytes.writeFloatLE(value);
-  return [6, bytes];
+  return Number.isInteger(value) && value >= 0 ? [4, u32(value)] : [6, f32(value)];
 }
 
 function valueBytes(value: Value): Buffer {
@@ -38,6 +41,7 @@ function valueBytes(value: Value): Buffer {
     const [type, bytes] = scalar(value);
     return Buffer.concat([u32(type), bytes]);
   }
+  if ('float32' in value) return Buffer.concat([u32(6), f32(value.float32)]);
   const elements = value.map(scalar);
   return Buffer.concat([
     u32(9),
@@ -54,15 +58,14 @@ export function ggufBytes(
 ): Buffer {
   const entries = Object.entries(metadata).flatMap(([key, value]) => [text(key), valueBytes(value)]);
   const infos: Buffer[] = [];
-  const data: Buffer[] = [];
+  const data: Uint8Array[] = [];
   let free = 0;
   for (const [name, { type = 0, shape, bytes, offset }] of Object.entries(tensors)) {
     const sizes = [...shape].reverse().map(u64);
     infos.push(text(name), u32(shape.length), ...sizes, u32(type), u64(offset ?? free));
-    const padded = Buffer.alloc(Math.ceil(bytes.length / 32) * 32);
-    padded.set(bytes);
-    data.push(padded);
-    free += padded.length;
+    const padding = Buffer.alloc(-bytes.length & 31);
+    data.push(bytes, padding);
+    free += bytes.length + padding.length;
   }
   const counts = [u64(Object.keys(tensors).length), u64(Object.keys(metadata).length)];
   const header = Buffer.concat([Buffer.from('GGUF'), u32(3), ...counts, ...entries, ...infos]);
