@@ -10,7 +10,7 @@ import { listRuns, openRun, type RunReader } from '../run/runReader.js';
 import type { ResumeChanges } from '../run/resumeChanges.js';
 import type { RunEvent } from '../run/runRecord.js';
 import { runConfigSchema } from '../run/runSchemas.js';
-import type { Settings } from '../run/settings.js';
+import { parseSettings, type Settings } from '../run/settings.js';
 import { createTinyWorld, type TinyWorld } from '../tinyRun.testing.js';
 import { readProcessRecord } from './processRecord.js';
 import { connectToRun, startTraining, type TrainingHandle } from './client.js';
@@ -86,9 +86,9 @@ async function kill(handle: TrainingHandle): Promise<boolean> {
 }
 
 const digest = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
-async function finalWeights(run: RunReader): Promise<Record<string, string>> {
+async function finalWeights(run: RunReader, { steps } = world.settings): Promise<Record<string, string>> {
   const checkpoint = await latestCheckpoint(run.paths.checkpoints);
-  expect(checkpoint?.state.step).toBe(world.settings.steps);
+  expect(checkpoint?.state.step).toBe(steps);
   const at = (name: string) => digest(path.join(checkpoint!.folder, name));
   return { model: at('model.safetensors'), optimizer: at('optimizer.safetensors') };
 }
@@ -207,6 +207,52 @@ describe('a training in the background', () => {
     const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
     expect(new Set(ids).size).toBe(ids.length);
   }, 600_000);
+
+  it('ends with the same weights when it is killed among the branches that leave its rollouts, and resumed', async () => {
+    const settings = parseSettings({
+      ...world.settings,
+      // Asked to check its work, a policy that submits takes a second turn: there is something to leave.
+      selfCheck: true,
+      warmStartEpochs: 0,
+      evaluationTasks: 0,
+      stages: [{ method: 'policy-gradient', steps: 2 }],
+      steps: 2,
+      algorithm: { ...world.settings.algorithm, advantage: 'rloo', pivots: 2, continuations: 3, macroTurns: 1 },
+    });
+    const undivided = await start({ settings });
+    expect(await undivided.handle.exited).toMatchObject({ status: 'completed' });
+    const branches = (await undivided.run.headers()).filter(({ origin }) => origin !== undefined);
+    expect(new Set(branches.map(({ step }) => step))).toEqual(new Set([1, 2]));
+    // The four rollouts of a step are told of together, and then what leaves them, which comes in threes.
+    const playedOf = (step: number, isBranch: boolean, count: number) => (event: RunEvent) =>
+      event.type === 'progress' &&
+      event.message.startsWith(`Step ${step} `) &&
+      (event.total % 3 === 0) === isBranch &&
+      event.done >= count;
+    const moments = [
+      playedOf(1, false, 2),
+      playedOf(1, true, 1),
+      // Of what is left of them.
+      playedOf(1, true, 1),
+      playedOf(2, true, 2),
+      (event: RunEvent) => event.type === 'step' && event.step === 2,
+    ];
+    let started = await start({ settings });
+    let kills = 0;
+    for (const moment of moments) {
+      if (!(await happened(started, moment))) break;
+      if (!(await kill(started.handle))) break;
+      kills++;
+      started = await start({ resume: started.handle.runId });
+    }
+    const end = await started.handle.exited;
+    expect(kills, end.message).toBeGreaterThanOrEqual(4);
+    expect(end).toMatchObject({ status: 'completed' });
+    expect(await finalWeights(started.run, settings)).toEqual(await finalWeights(undivided.run, settings));
+    expect(await findings(started.run)).toEqual(await findings(undivided.run));
+    const ids = async (run: RunReader) => (await run.headers()).map(({ id }) => id).sort();
+    expect(await ids(started.run)).toEqual(await ids(undivided.run));
+  }, 300_000);
 
   it('is refused while another one runs, in one line, and leaves no trace of the refused one', async () => {
     const { handle } = await start();
