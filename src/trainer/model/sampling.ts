@@ -1,4 +1,5 @@
 import { failed } from '../../trajectory/errors.js';
+import { expOfNegative } from './expOfNegative.js';
 
 /** How a token is chosen from logits. */
 export interface SamplingOptions {
@@ -30,12 +31,12 @@ export function sampleToken(logits: Float32Array, options: SamplingOptions, u: n
   let greatest = 0;
   for (let id = 1; id < logits.length; id++) if (logits[id]! > logits[greatest]!) greatest = id;
   const maximum = logits[greatest]!;
-  const weights = new Float64Array(logits.length);
+  const weights = scratch(logits.length);
   let total = 0;
   let weightedLogits = 0;
   for (let id = 0; id < logits.length; id++) {
     const shifted = (logits[id]! - maximum) * sharpness;
-    const weight = Math.exp(shifted);
+    const weight = expOfNegative(shifted);
     weights[id] = weight;
     total += weight;
     if (weight > 0) weightedLogits += weight * shifted;
@@ -50,6 +51,13 @@ export function sampleToken(logits: Float32Array, options: SamplingOptions, u: n
   const entropy = Math.max(0, logTotal - weightedLogits / total);
   const id = temperature === 0 ? greatest : draw(weights, total, options, u);
   return { id, logprob: (logits[id]! - maximum) * sharpness - logTotal, entropy };
+}
+
+let room = new Float64Array(0);
+/** Room for a vocabulary's weights until the next token: a new array for each would be most of the garbage of a generation. */
+function scratch(length: number): Float64Array {
+  if (room.length !== length) room = new Float64Array(length);
+  return room;
 }
 
 /** Logits with all tokens but the allowed ones impossible. Throws `failed` where none is left. */
