@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { writeTasks } from '../../../src/env/tasks/taskStore.js';
+import { openRun } from '../../../src/trainer/run/runReader.js';
 import { taskOf } from '../fixtures/workspace.js';
 import { activated, repoRoot } from './support.js';
 
@@ -44,6 +45,21 @@ describe('A language model that another extension brings', () => {
 
   it('is found', async () => {
     assert.deepEqual((await models()).map(({ id }) => id).sort(), ['exhausted', 'mender', 'talker']);
+  });
+
+  it('plays a task, whose episode is recorded as a run', async () => {
+    await evaluate('mender');
+    const { id, status, message } = await newestRun();
+    assert.deepEqual([status, message], ['completed', 'Played by mender.']);
+    const [trajectory] = await openRun(stateFolder(), id).headers();
+    assert.deepEqual([trajectory?.taskId, trajectory?.resolved], ['sums__1', true]);
+  });
+
+  it('ends the evaluation where its quota is used up', async () => {
+    await evaluate('exhausted');
+    const { status, message } = await newestRun();
+    assert.equal(status, 'failed');
+    assert.match(message, /a quota is used up/);
   });
 
   it('is not asked where it calls no tools', async () => {
