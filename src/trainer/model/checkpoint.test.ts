@@ -198,6 +198,7 @@ describe('a model that can not be used is refused in one line', () => {
       { added_tokens: [{ id: 2 ** 40, content: 'x', special: true }] },
       /added_tokens\.0\.id/,
     ],
+    ['a tokenizer without letters', { model: { type: 'BPE', vocab: { x: 1 }, merges: [] } }, /has no token for 'a'/],
     [
       'a tokenizer with negative ids',
       { added_tokens: [{ id: -1, content: 'x', special: true }] },

@@ -13,6 +13,7 @@ import { parseHubModel } from './hub/modelName.js';
 import { elementCount, type LlamaConfig, parameterShapes } from './llamaConfig.js';
 import { configFile, jsonOf, type ModelSource } from './modelSource.js';
 import { openModelSource } from './openModelSource.js';
+import { quoted } from './quoted.js';
 import { type StoredDtype, writeSafetensors } from './safetensors.js';
 
 /** A model in Hugging Face layout, in memory. */
@@ -108,6 +109,9 @@ export async function saveCheckpoint(
   await writeSafetensors(join(folder, 'model.safetensors'), tensors, { dtype });
 }
 
+/** What every text has; a tokenizer without tokens for them would leave them out, and nobody would see it. */
+const commonCharacters = 'abcdefghijklmnopqrstuvwxyz \n';
+
 function loadCodec(
   source: ModelSource,
   rawConfig: Readonly<Record<string, unknown>>,
@@ -123,6 +127,9 @@ function loadCodec(
     eosTokenIds: eosIds(generation.eos_token_id ?? rawConfig.eos_token_id),
     where: folder,
   });
+  const lost = [...commonCharacters].find((character) => !codec.decode(codec.encode(character)).includes(character));
+  if (lost !== undefined)
+    throw badInput(`The tokenizer of '${folder}' has no token for ${quoted(lost)}.`, 'Use a whole tokenizer.');
   const greatest = Math.max(codec.vocabularySize - 1, ...codec.stopTokenIds);
   if (greatest >= config.vocabularySize)
     throw badInput(

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
+import { deepestJson, isTooDeep } from './jsonDepth.js';
 import type { LlamaConfig } from './llamaConfig.js';
 
 /** Where a model comes from: a folder in Hugging Face layout, or a GGUF file, which looks like one here. */
@@ -24,29 +25,9 @@ export function jsonOf({ path, files }: ModelSource, name: string): Record<strin
   return parseJsonObject(bytes, where);
 }
 
-/** Real files are some ten deep; what walks through deeper ones, as JSON.stringify does, runs out of stack. */
-const deepest = 200;
-
-function isTooDeep(json: Buffer): boolean {
-  const [quote, backslash, open, close] = ['"', '\\', '[{', ']}'].map((marks) => [...Buffer.from(marks)]);
-  let depth = 0;
-  let inText = false;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (inText) {
-      if (byte === backslash[0]) at++;
-      else if (byte === quote[0]) inText = false;
-    } else if (byte === quote[0]) inText = true;
-    else if (byte === open[0] || byte === open[1]) depth++;
-    else if (byte === close[0] || byte === close[1]) depth--;
-    if (depth > deepest) return true;
-  }
-  return false;
-}
-
 function parseJsonObject(bytes: Buffer, where: string): Record<string, unknown> {
   if (isTooDeep(bytes))
-    throw badInput(`The file '${where}' is nested more than ${deepest} deep.`, 'Fetch or save the file again.');
+    throw badInput(`The file '${where}' is nested more than ${deepestJson} deep.`, 'Fetch or save the file again.');
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));

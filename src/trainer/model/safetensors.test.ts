@@ -87,6 +87,14 @@ describe('a damaged file is refused in one line', () => {
     await writeFile(path, Buffer.alloc(64, 0xff));
     await rejects(/header claims/);
   });
+  test("Git LFS's pointer to it", async () => {
+    await writeFile(path, 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n');
+    await rejects(/it is Git LFS's pointer/);
+  });
+  test('a header that is nested without end', async () => {
+    await writeRaw(`{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`, 0);
+    await rejects(/its header is nested more than 200 deep/);
+  });
   test('absent, or a folder', async () => {
     await rejects(/ENOENT/);
     path = folder;

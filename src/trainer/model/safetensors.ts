@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import { recordOf } from '../firstFault.js';
 import { narrowToBfloat16, narrowToFloat16, widenBfloat16, widenFloat16 } from './halfFloats.js';
+import { deepestJson, isTooDeep } from './jsonDepth.js';
 import { quoted } from './quoted.js';
 
 export type StoredDtype = 'F32' | 'F16' | 'BF16';
@@ -32,8 +33,8 @@ export interface SafetensorsHeader {
   readonly tensors: ReadonlyMap<string, TensorEntry>;
 }
 
-/** The reference implementation's limit on the header. */
-const maximumHeaderBytes = 100_000_000;
+/** The reference implementation's limit is 100 MB. The largest models in use have some hundred kilobytes in a file. */
+const maximumHeaderBytes = 1 << 24;
 /** Node reads less than 2 GiB at once. */
 const maximumReadBytes = 1 << 30;
 
@@ -104,9 +105,12 @@ export async function writeSafetensors(
 async function parseHeader(file: FileHandle, path: string): Promise<SafetensorsHeader> {
   const fileBytes = (await file.stat()).size;
   if (fileBytes < 8) throw unreadable(path, `it holds ${fileBytes} bytes`);
-  const headerBytes = Number((await readBytes(file, 0, 8, path)).readBigUInt64LE());
+  const start = await readBytes(file, 0, 8, path);
+  if (start.toString('latin1') === 'version ')
+    throw unreadable(path, "it is Git LFS's pointer to the file, not the file");
+  const headerBytes = Number(start.readBigUInt64LE());
   if (headerBytes > maximumHeaderBytes)
-    throw unreadable(path, `its header claims ${headerBytes} bytes, more than the format's ${maximumHeaderBytes}`);
+    throw unreadable(path, `its header claims ${headerBytes} bytes, more than ${maximumHeaderBytes}`);
   if (8 + headerBytes > fileBytes)
     throw unreadable(path, `it is truncated: the header needs ${headerBytes} bytes and the file holds ${fileBytes}`);
   const { __metadata__: metadata, ...entries } = parseJsonObject(await readBytes(file, 8, headerBytes, path), path);
@@ -120,6 +124,7 @@ async function parseHeader(file: FileHandle, path: string): Promise<SafetensorsH
 }
 
 function parseJsonObject(bytes: Buffer, path: string): Record<string, unknown> {
+  if (isTooDeep(bytes)) throw unreadable(path, `its header is nested more than ${deepestJson} deep`);
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));

@@ -25,6 +25,9 @@ export const tokenizerJsonSchema = z.looseObject({
   }),
 });
 
+/** Every text is searched for each; tokenizers in use have up to some six thousand. */
+const mostAddedTokens = 1 << 15;
+
 /** Longer texts are encoded in pieces, so that no part of the library sees a list too long for one call. */
 const pieceCharacters = 32_768;
 
@@ -59,6 +62,8 @@ export class ByteLevelTokenizer {
       throw refuse(`${issue.path.join('.') || 'the file'}: ${issue.message}`, parsed.error);
     }
     const json = parsed.data;
+    if (json.added_tokens.length > mostAddedTokens)
+      throw refuse(`it has ${json.added_tokens.length} added tokens, more than ${mostAddedTokens}`);
     if (!mentionsByteLevel(json.decoder) || !mentionsByteLevel(json.pre_tokenizer))
       throw refuse('its pre-tokenizer and decoder are not ByteLevel');
     this.composes = /"type":"NFC"/.test(JSON.stringify(json.normalizer ?? null));

@@ -187,6 +187,11 @@ describe('a file that can not be used is refused in one line', () => {
       /a head would be 2147483648 wide/,
     ],
     ['with another scaling', changed({ 'llama.rope.scaling.type': 'longrope' }), /rope scaling 'longrope'/],
+    [
+      'with more elements in its lists than any tokenizer',
+      changed(Object.fromEntries([1, 2, 3].map((i) => [`x${i}`, Array<number>(1_500_000).fill(1.5)]))),
+      /it claims 1500000 elements of 'x3', more than \d+/,
+    ],
     ['with an alignment of 0', changed({ 'general.alignment': 0 }), /alignment is no multiple of 8/],
     ['with a SentencePiece tokenizer', changed({ 'tokenizer.ggml.model': 'llama' }), /tokenizer is 'llama', supported/],
     ['with another pre-tokenizer', changed({ 'tokenizer.ggml.pre': 'constructor' }), /cuts text as 'constructor'/],
