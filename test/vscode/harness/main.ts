@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { branchesScenario } from '../ui/branchesScenario.js';
+import { languageModelScenario } from '../ui/languageModelScenario.js';
 import { paletteScenario } from '../ui/paletteScenario.js';
 import { playScenario } from '../ui/playScenario.js';
 import { trainingScenario } from '../ui/scenario.js';
@@ -66,6 +67,7 @@ export async function main(options: HarnessOptions): Promise<{ passed: number; f
       'With the tasks': tasksScenario,
       'With branches': branchesScenario,
       'From the palette': paletteScenario,
+      'With language models': languageModelScenario,
     };
     for (const [name, scenario] of Object.entries(scenarios)) {
       if (options.scenario !== undefined && name !== options.scenario) continue;

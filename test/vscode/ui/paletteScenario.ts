@@ -12,15 +12,8 @@ const taskId = 'sum-adds__comparison-flip__sum.js_4';
 const hostileName = '<b>b</b> [quit](command:workbench.action.quit) $(trash) \u202eeman';
 const funnel = { found: 2, skipped: {}, invalid: {}, flaky: 0, kept: 2, sources: {} };
 
-/** The notification that says this, in the list of them, which stays where toasts go. */
-async function notification(workbench: Workbench, text: string) {
-  await workbench.command('Notifications: Show Notifications');
-  const item = workbench.page.locator('.notification-list-item', { hasText: text }).first();
-  // What makes or tries tasks runs tests many times.
-  await item.waitFor({ timeout: 200_000 });
-  return item;
-}
-
+/** What makes or tries tasks runs tests many times; in milliseconds. */
+const manyTests = 200_000;
 const choice = ({ page }: Workbench, text: string) =>
   page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
 const line = ({ page }: Workbench, text: string) => page.locator('.view-line', { hasText: text }).first();
@@ -62,7 +55,7 @@ const steps: Scenario['steps'] = [
     async ({ workbench }) => {
       await workbench.command('Whetstone: Examine Run with the Doctor');
       await workbench.unfold('mask-leak');
-      await notification(workbench, 'The doctor found 1 critical in run run-1.');
+      await workbench.notification('The doctor found 1 critical in run run-1.');
       await workbench.unfold('equal-rewards');
       await workbench.clickRow('To do: Raise');
       await workbench.page.locator('.settings-editor .setting-item-label', { hasText: 'Group Size' }).first().waitFor();
@@ -107,8 +100,7 @@ const steps: Scenario['steps'] = [
       await page.keyboard.press('Enter');
       await count.waitFor({ state: 'hidden' });
       // The run has no task of that name.
-      const item = await notification(
-        workbench,
+      const item = await workbench.notification(
         'does not hold the task <b>b</b> [quit] (command:workbench.action.quit) $(trash)',
       );
       assert.equal(await item.locator('.notification-list-item-message a').count(), 0);
@@ -121,7 +113,7 @@ const steps: Scenario['steps'] = [
       await workbench.command('Notifications: Clear All Notifications');
       await workbench.command('Whetstone: Verify Task');
       await workbench.pick(`another-${taskId}`);
-      await notification(workbench, `another-${taskId} is sound:`);
+      await workbench.notification(`another-${taskId} is sound:`, manyTests);
     },
   ],
   [
@@ -129,7 +121,7 @@ const steps: Scenario['steps'] = [
     async ({ workbench }) => {
       await workbench.command('Notifications: Clear All Notifications');
       await workbench.command('Whetstone: Build Tasks');
-      await notification(workbench, 'candidates.');
+      await workbench.notification('candidates.', manyTests);
       await workbench.row('it-s-a-repo-1-50__').waitFor();
       await workbench.screenshot('tasks-built-dark');
     },

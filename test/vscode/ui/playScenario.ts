@@ -39,7 +39,8 @@ export async function playScenario(
   await prepare(run, folder);
   await run.live();
   const settings = { ...tinySettings('embedded'), 'whetstone.steps': 100 };
-  const workbench = await Workbench.open({ ...options, extension: options.root, folder, settings });
+  const extensions = [join(options.root, 'test', 'vscode', 'fixtures', 'language-model')];
+  const workbench = await Workbench.open({ ...options, extension: options.root, extensions, folder, settings });
   try {
     for (const [name, play] of steps) {
       const start = Date.now();

@@ -17,6 +17,8 @@ export class Workbench {
   static async open(options: {
     settings: Readonly<Record<string, unknown>>;
     extension: string;
+    /** Folders of extensions that are installed beside it. */
+    extensions?: readonly string[];
     folder: string;
     node: string;
     codeServer: string;
@@ -126,6 +128,14 @@ export class Workbench {
     await this.palette(title, title);
     await this.page.locator('.quick-input-list .monaco-list-row.focused', { hasText: title }).waitFor();
     await this.page.keyboard.press('Enter');
+  }
+
+  /** The notification that says this, in the list of them, which stays where toasts go. */
+  async notification(text: string, milliseconds = patience) {
+    await this.command('Notifications: Show Notifications');
+    const item = this.page.locator('.notification-list-item', { hasText: text }).first();
+    await item.waitFor({ timeout: milliseconds });
+    return item;
   }
 
   /** Picks an entry of the open quick pick. */
