@@ -109,6 +109,7 @@ export const settingNames = [
   'hubEndpoint',
   'sandbox',
   'workers',
+  'judge',
   'steps',
   'groupSize',
   'tasksPerStep',
