@@ -14,7 +14,7 @@ export interface IndexedHeader {
 type Common = Pick<TrajectoryHeader, 'kind' | 'resolved' | 'stopReason' | 'tools' | 'infrastructureError' | 'sandbox'>;
 
 /**
- * The headers of a run in memory, one an id, in the order that the ids first came: about 90 bytes each, so that a run of a
+ * The headers of a run in memory, one an id, in the order that the ids first came: about 110 bytes each, so that a run of a
  * hundred thousand trajectories weighs little on whoever reads it. Headers are made anew for whoever asks.
  */
 export class HeaderTable {
