@@ -19,8 +19,8 @@ const config: LlamaConfig = {
 };
 
 /** Larger weights than a fresh model's, so that the distributions are far from uniform. */
-function sharpParameters(seed: number): Map<string, Float32Array> {
-  const parameters = initializeParameters(config, seed);
+function sharpParameters(seed: number, shape = config): Map<string, Float32Array> {
+  const parameters = initializeParameters(shape, seed);
   for (const [name, values] of parameters) if (!name.includes('norm')) values.forEach((v, i) => (values[i] = v * 8));
   return parameters;
 }
@@ -128,6 +128,26 @@ describe('a request does not depend on its neighbours', () => {
     const amid = [...others.slice(0, 4), request(mine, { maxNewTokens: 60 }), ...others.slice(4)];
     const results = await Promise.all(amid.map((one) => generator.generate(one)));
     expectSameBits(results[4]!, alone);
+  });
+
+  test('alone and amid more than the rows of one run it gives the same bits', async () => {
+    // From so many columns of a weight on, kernels add up in parts, whose number may follow from that of the rows.
+    const wide = { ...config, intermediateSize: 600 };
+    await generator.dispose();
+    generator = await create({ slots: 33, config: wide, parameters: sharpParameters(3, wide) });
+    const mine = prompt(70, 4);
+    const alone = await generator.generate(request(mine, { maxNewTokens: 12 }));
+    for (const others of [16, 32]) {
+      generator.invalidate();
+      const all = Array.from({ length: others }, (_, i) =>
+        request(prompt(9 + i, i + 20), { seed: i, maxNewTokens: 4 + (i % 12) }),
+      );
+      // It starts in the last row, whose run has no other, and moves up as others end.
+      const results = await Promise.all(
+        [...all, request(mine, { maxNewTokens: 12 })].map((one) => generator.generate(one)),
+      );
+      expectSameBits(results.at(-1)!, alone);
+    }
   });
 
   test('with another request of the same beginning it gives the same bits', async () => {

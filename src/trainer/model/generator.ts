@@ -169,12 +169,8 @@ class BatchGenerator implements Generator {
   }
 
   private async decode(): Promise<void> {
-    const { generations, logits } = await this.batch.step();
-    const { vocabularySize } = this.options.config;
-    generations.forEach((generation, row) => {
-      const goesOn = this.sample(generation, logits.subarray(row * vocabularySize, (row + 1) * vocabularySize));
-      if (!goesOn) this.batch.remove(generation);
-    });
+    for (const { generation, logits } of await this.batch.step())
+      if (!this.sample(generation, logits)) this.batch.remove(generation);
   }
 
   /** Samples a token; returns whether the request goes on. */

@@ -25,6 +25,12 @@ const capacityStep = 128;
  */
 const leastRows = 2;
 
+/**
+ * More rows are computed in several runs: from 17 on the CPU's kernels add up in another order, so that a request's last bits would
+ * depend on how many others there are.
+ */
+const mostRows = 16;
+
 /** The generations that are decoded together, a token a step; their caches lie side by side. */
 export class GeneratorBatch {
   private readonly generations: Generation[] = [];
@@ -56,11 +62,22 @@ export class GeneratorBatch {
     this.load(row);
   }
 
-  /** Feeds every generation its last token; returns logits [generations, vocabulary]. */
-  async step(): Promise<{ readonly generations: readonly Generation[]; readonly logits: Float32Array }> {
+  /** Feeds every generation its last token; returns each one's logits, [vocabulary]. */
+  async step(): Promise<readonly { readonly generation: Generation; readonly logits: Float32Array }[]> {
     this.fitCapacity();
     const generations = [...this.generations];
-    const rows = this.shapeRows(generations.length);
+    const stepped: { generation: Generation; logits: Float32Array }[] = [];
+    // In a fixed shape the rows that are free are computed too.
+    const end = this.fixedShape ? this.cache.rows : generations.length;
+    for (let first = 0; first < end; first += mostRows)
+      stepped.push(...(await this.stepRows(generations.slice(first, first + mostRows), first)));
+    return stepped;
+  }
+
+  /** The same for the generations of the rows from `first` on. */
+  private async stepRows(generations: readonly Generation[], first: number) {
+    const rows = this.shapeRows(generations.length, this.cache.rows - first);
+    const { capacity } = this.cache;
     const tokens = new Int32Array(rows);
     const positions = new BigInt64Array(rows);
     generations.forEach(({ sequence, tokenIds }, row) => {
@@ -69,24 +86,27 @@ export class GeneratorBatch {
     });
     const { logits, layers } = await this.session.run({
       rows,
+      firstRow: first,
       time: 1,
       tokens,
       positions,
       picks: Int32Array.from({ length: rows }, (_, row) => row),
       cache: this.cache,
-      pastBias: this.pastBias.subarray(0, rows * this.cache.capacity),
+      pastBias: this.pastBias.subarray(first * capacity, (first + rows) * capacity),
     });
-    generations.forEach(({ sequence }, row) => {
+    const { vocabularySize } = this.config;
+    return generations.map((generation, row) => {
+      const { sequence } = generation;
       const position = sequence.tokens.length;
       sequence.reserve(position + 1);
       layers.forEach((layer, index) => {
         sequence.cache.write(0, position, index, layer, row, 1, 1);
-        this.cache.write(row, position, index, layer, row, 1, 1);
+        this.cache.write(first + row, position, index, layer, row, 1, 1);
       });
-      this.pastBias[row * this.cache.capacity + position] = 0;
+      this.pastBias[(first + row) * capacity + position] = 0;
       sequence.tokens.push(tokens[row]!);
+      return { generation, logits: logits.subarray(row * vocabularySize, (row + 1) * vocabularySize) };
     });
-    return { generations, logits };
   }
 
   /** Copies a generation's cache into its row. */
@@ -112,15 +132,17 @@ export class GeneratorBatch {
   }
 
   /** Rows of the model's input for this many generations: a power of two, so that there are few shapes. */
-  private shapeRows(count: number): number {
-    if (this.fixedShape) return this.cache.rows;
+  private shapeRows(count: number, left: number): number {
+    const most = Math.min(mostRows, left);
+    if (this.fixedShape) return most;
     let rows = leastRows;
     while (rows < count) rows *= 2;
-    return Math.min(rows, this.cache.rows);
+    return Math.min(rows, most);
   }
 
   private allocate(capacity: number): KeyValueCache {
-    return new KeyValueCache(this.config, Math.max(leastRows, this.slots), capacity);
+    // The last run has no row alone either.
+    return new KeyValueCache(this.config, this.slots + Number(this.slots % mostRows === 1), capacity);
   }
 
   private emptyBias(): Float32Array {

@@ -12,8 +12,9 @@ import { weightFeeds } from './modelWeights.js';
 export const masked = -1e9;
 
 export interface DecoderInput {
-  /** Rows of the cache that are computed, from the first one on. */
+  /** Rows of the cache that are computed, and the first one of them. */
   readonly rows: number;
+  readonly firstRow?: number;
   /** New tokens of a row. */
   readonly time: number;
   /** [rows * time]. */
@@ -22,7 +23,7 @@ export interface DecoderInput {
   /** Flat indices of the tokens whose logits are wanted. */
   readonly picks: Int32Array;
   readonly cache: KeyValueCache;
-  /** [rows, capacity]: 0 where the row's cache is filled, `masked` elsewhere. */
+  /** Of these rows, [rows, capacity]: 0 where the row's cache is filled, `masked` elsewhere. */
   readonly pastBias: Float32Array;
 }
 
@@ -60,7 +61,7 @@ export class GeneratorSession {
   }
 
   async run(input: DecoderInput): Promise<DecoderOutput> {
-    const { rows, time, cache } = input;
+    const { rows, firstRow = 0, time, cache } = input;
     const { keyValueHeads: kv, headDim: d, layers } = this.config;
     const feeds: Record<string, Tensor> = {
       ...this.fixed,
@@ -74,7 +75,8 @@ export class GeneratorSession {
       const places = Int32Array.from({ length: cache.capacity }, (_, place) => place);
       feeds[decodingInputs.pastPlaces] = new Tensor('int32', places, [cache.capacity]);
     }
-    const filled = (buffer: Float32Array) => buffer.subarray(0, rows * cache.rowSize);
+    const filled = (buffer: Float32Array) =>
+      buffer.subarray(firstRow * cache.rowSize, (firstRow + rows) * cache.rowSize);
     for (let layer = 0; layer < layers; layer++) {
       const [keys, values] = [filled(cache.keys[layer]!), filled(cache.values[layer]!)];
       feeds[decodingInputs.pastKeys(layer)] = new Tensor('float32', keys, [rows, kv, d, cache.capacity]);
@@ -106,7 +108,7 @@ export class GeneratorSession {
 
 async function compile(config: LlamaConfig, options: GeneratorSessionOptions): Promise<InferenceSession> {
   try {
-    const model = emitModel(decodingGraph(config, options.adapter?.config), options.device);
+    const model = emitModel(decodingGraph(config, options.adapter?.config ?? null, options.device), options.device);
     return await InferenceSession.create(model, sessionOptions(options.device, options.threads));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -26,7 +26,14 @@ export interface AttentionContext {
    * [rows, kv, time, d] -> [rows, kv, heads / kv, time, d].
    */
   readonly attend: (layer: number, queries: Tensor, keys: Tensor, values: Tensor) => Tensor;
+  /** How inputs [n, in] are multiplied by a weight [out, in]; `product` where absent. */
+  readonly multiply?: Multiply;
 }
+
+/** [n, in] by a weight [out, in] -> [n, out]. */
+export type Multiply = (graph: Graph, input: Tensor, weight: Tensor) => Tensor;
+
+export const product: Multiply = (graph, input, weight) => graph.matmul(input, weight, { transposeB: true });
 
 export interface ModelInputs {
   /** Everything that the layers look up, by Hugging Face's names. */
@@ -61,9 +68,15 @@ export function decoder(
 }
 
 /** Logits of hidden states: [n, hidden] -> [n, vocabulary]. */
-export function head(graph: Graph, config: LlamaConfig, weights: ReadonlyMap<string, Tensor>, hidden: Tensor): Tensor {
+export function head(
+  graph: Graph,
+  config: LlamaConfig,
+  weights: ReadonlyMap<string, Tensor>,
+  hidden: Tensor,
+  multiply = product,
+): Tensor {
   const table = weight(weights, config.tieEmbeddings ? embeddingParameter : headParameter);
-  return graph.at('head', () => graph.matmul(hidden, table, { transposeB: true }));
+  return graph.at('head', () => multiply(graph, hidden, table));
 }
 
 /** Whether a query's position is less than `window` after a key's, both int32. */
@@ -93,14 +106,14 @@ function decoderLayer(
   tables: RotaryTables,
 ): Tensor {
   const normed = (input: Tensor, name: string) => graph.rmsNorm(input, weight(weights, name), config.rmsEpsilon);
+  const { rows, time, multiply = product } = context;
   const linear = (input: Tensor, name: string) => {
-    const product = graph.matmul(input, weight(weights, name), { transposeB: true });
+    const ofModel = multiply(graph, input, weight(weights, name));
     const added = lowRankProduct(graph, weights, input, name);
-    const adapted = added ? graph.add(product, added) : product;
+    const adapted = added ? graph.add(ofModel, added) : ofModel;
     const bias = weights.get(biasOf(name));
     return bias ? graph.add(adapted, bias) : adapted;
   };
-  const { rows, time } = context;
   const { heads, keyValueHeads: kv, headDim: d } = config;
 
   const attentionInput = normed(x, layerParameter.inputNorm(layer));
