@@ -4,9 +4,19 @@ import { emitModel } from '../graph/emit.js';
 import type { Tensor as GraphTensor } from '../graph/graph.js';
 import type { Provider } from '../graph/provider.js';
 import { trainingGraph, trainingInputs, trainingOutputs, type TrainingGraphKind } from './llamaGraph.js';
+import { elementCount, parameterShapes, type LlamaConfig } from './llamaConfig.js';
 import { weightFeeds, type ModelWeights } from './modelWeights.js';
 import type { PrefixMemory } from './prefixMemory.js';
 import type { MicroBatch } from './packing.js';
+
+/**
+ * From so many weights on a graph gives back what it took for a run: each of the three or four that a step needs would otherwise
+ * keep its own greatest need beside the others'.
+ */
+const fewWeights = 2 ** 27;
+
+const weightCount = (config: LlamaConfig): number =>
+  [...parameterShapes(config).values()].reduce((sum, shape) => sum + elementCount(shape), 0);
 
 export interface SessionOptions {
   readonly device: Provider;
@@ -113,7 +123,8 @@ export class LearnerSession {
     const key = [past, scores, memory, gradient].join();
     const { config, adapter } = this.model;
     const known = this.graphs.get(key);
-    const session = known ?? compile(trainingGraph(config, adapter?.config ?? null, kind), this.options);
+    const keepsMemory = weightCount(config) < fewWeights;
+    const session = known ?? compile(trainingGraph(config, adapter?.config ?? null, kind), this.options, keepsMemory);
     if (!known) this.graphs.set(key, session);
     return run(await session, feeds);
   }
@@ -175,12 +186,16 @@ const counting = (length: number): Tensor =>
     [length],
   );
 
-async function compile(outputs: ReadonlyMap<string, GraphTensor>, options: SessionOptions): Promise<InferenceSession> {
-  const model = emitModel(outputs, options.device);
+async function compile(
+  outputs: ReadonlyMap<string, GraphTensor>,
+  { device, threads }: SessionOptions,
+  keepsMemory: boolean,
+): Promise<InferenceSession> {
+  const model = emitModel(outputs, device);
   try {
-    return await InferenceSession.create(model, sessionOptions(options.device, options.threads));
+    return await InferenceSession.create(model, sessionOptions(device, threads, keepsMemory));
   } catch (error) {
-    throw badInput(`Cannot train on '${options.device}': ${messageOf(error)}.`, 'Use --device cpu.', error);
+    throw badInput(`Cannot train on '${device}': ${messageOf(error)}.`, 'Use --device cpu.', error);
   }
 }
 

@@ -5,9 +5,17 @@ import type { Provider } from '../graph/provider.js';
 
 export { InferenceSession, Tensor } from 'onnxruntime-node';
 
-/** How learner and generator compute on a device. */
-export const sessionOptions = (device: Provider, threads: number): InferenceSession.SessionOptions => ({
+/**
+ * How learner and generator compute on a device. What a session on the CPU has once taken it keeps for its next run, which is fast,
+ * unless `keepsMemory` is false.
+ */
+export const sessionOptions = (
+  device: Provider,
+  threads: number,
+  keepsMemory = true,
+): InferenceSession.SessionOptions => ({
   executionProviders: [device],
+  enableCpuMemArena: keepsMemory,
   graphOptimizationLevel: 'all',
   intraOpNumThreads: threads,
   interOpNumThreads: 1,
