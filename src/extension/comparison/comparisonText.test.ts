@@ -26,7 +26,7 @@ describe('a comparison in words', () => {
       step 5: 75 % solved (41 % to 93 %) of 8
       embedded: 50 % solved (22 % to 78 %) of 8
       Difference: +25.0 points (95 % interval −10.0 to +60.0)
-      On 8 tasks; p = 0.50 (exact paired sign-flip test)
+      Tasks: 8; p = 0.50 (exact paired sign-flip test)
 
       ── Tasks that got worse ──
         a\\u{202e}b: solved 0, before 1, of 1

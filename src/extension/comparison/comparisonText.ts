@@ -19,7 +19,7 @@ export function comparisonText(later: string, earlier: string, { success, compar
     `${later}: ${inWords(success)}`,
     `${earlier}: ${inWords(comparison.success)}`,
     t('Difference: {0} points', points(difference)) + (range ?? ''),
-    t('On {0} tasks; p = {1} (exact paired sign-flip test)', tasks, pValue.toPrecision(2)),
+    t('Tasks: {0}; p = {1} (exact paired sign-flip test)', tasks, pValue.toPrecision(2)),
     '',
     `── ${t('Tasks that got worse')} ──`,
     ...pairs(regressions),

@@ -45,7 +45,7 @@ const steps: Scenario['steps'] = [
       await line(workbench, `step 2: ${success}`).waitFor();
       await line(workbench, `step 1: ${success}`).waitFor();
       await line(workbench, 'Difference: +0.0 points').waitFor();
-      await line(workbench, 'On 1 tasks; p = 1.0 (exact paired sign-flip test)').waitFor();
+      await line(workbench, 'Tasks: 1; p = 1.0 (exact paired sign-flip test)').waitFor();
       await line(workbench, 'Tasks that got better').waitFor();
       await workbench.screenshotThemes('compared');
     },
