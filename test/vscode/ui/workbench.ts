@@ -52,17 +52,24 @@ export class Workbench {
     await this.page.click('.activitybar [aria-label^="Whetstone"]');
   }
 
-  row(text: string | RegExp) {
+  row(text: string | RegExp, attributes = '') {
     // A string would match whatever the case.
     const exact = typeof text === 'string' ? new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) : text;
-    return this.page.locator('.pane-body .monaco-list-row', { hasText: exact }).first();
+    return this.page.locator(`.pane-body .monaco-list-row${attributes}`, { hasText: exact }).first();
   }
 
-  /** Unfolds the first row with this text. */
+  /** Unfolds the first row with this text; once more where the view was refreshed in that moment, which folds it again. */
   async unfold(text: string): Promise<void> {
     const row = this.row(text);
     await row.waitFor();
-    if ((await row.getAttribute('aria-expanded')) !== 'true') await row.locator('.monaco-tl-twistie').click();
+    for (const end = Date.now() + patience; (await row.getAttribute('aria-expanded')) !== 'true';) {
+      await row.locator('.monaco-tl-twistie').click();
+      try {
+        await this.row(text, '[aria-expanded="true"]').waitFor({ timeout: 3000 });
+      } catch (error) {
+        if (Date.now() > end) throw error;
+      }
+    }
   }
 
   /** Clicks the first row with this text, at its beginning: what is beyond the view's edge would scroll the row. */
