@@ -2,25 +2,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Message } from '../../trajectory/message.js';
-import type { TrajectoryNode } from '../../trajectory/trajectory.js';
+import { messageNode } from '../messageNode.testing.js';
 import { judgeSchema } from '../run/judgeSettings.js';
 import { judgeOf } from './judge.js';
 import { majority, readVerdict, verdictRequest } from './verdict.js';
 
-const node = (message: Message): TrajectoryNode => ({
-  parent: null,
-  message,
-  tokenIds: new Int32Array(0),
-  actionMask: new Uint8Array(0),
-  logprobs: new Float32Array(0),
-  entropies: new Float32Array(0),
-});
 const said = (raw: string, observed: string) => ({
   nodes: [
-    node({ role: 'user', content: 'mend it' }),
-    node({ role: 'assistant', content: raw, toolCalls: [], raw }),
-    node({ role: 'tool', toolCallId: '1', name: 'open', content: observed }),
+    messageNode({ role: 'user', content: 'mend it' }),
+    messageNode({ role: 'assistant', content: raw, toolCalls: [], raw }),
+    messageNode({ role: 'tool', toolCallId: '1', name: 'open', content: observed }),
   ],
   patch: '--- a/a.js\n+++ b/a.js\n',
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Grade } from '../../trajectory/grade.js';
-import type { Message } from '../../trajectory/message.js';
-import type { StopReason, TrajectoryNode } from '../../trajectory/trajectory.js';
+import type { StopReason } from '../../trajectory/trajectory.js';
+import { messageNode } from '../messageNode.testing.js';
 import { parseSettings } from '../run/settings.js';
 import { shapingSchema, type ShapingSettings } from '../run/shapingSettings.js';
 import { lengthCost } from './lengthCost.js';
@@ -11,19 +11,11 @@ import { shapeGrade, shapingOf } from './shapeGrade.js';
 import { toolUse } from './toolUse.js';
 
 type Call = readonly [tool: string, given: Record<string, unknown>, answer: string];
-const node = (message: Message): TrajectoryNode => ({
-  parent: null,
-  message,
-  tokenIds: new Int32Array(0),
-  actionMask: new Uint8Array(0),
-  logprobs: new Float32Array(0),
-  entropies: new Float32Array(0),
-});
 /** Each call is a turn of its own. */
 const nodesOf = (calls: readonly Call[]) =>
   calls.flatMap(([name, given, content], index) => [
-    node({ role: 'assistant', content: '', toolCalls: [{ id: `c${index}`, name, arguments: given }], raw: '' }),
-    node({ role: 'tool', toolCallId: `c${index}`, name, content }),
+    messageNode({ role: 'assistant', content: '', toolCalls: [{ id: `c${index}`, name, arguments: given }], raw: '' }),
+    messageNode({ role: 'tool', toolCallId: `c${index}`, name, content }),
   ]);
 const statistics = {
   turns: 1,
