@@ -13,6 +13,7 @@ import {
 } from '../fixtureRepository.testing.js';
 import { openEnvironment } from '../openEnvironment.js';
 import { bubblewrapProblem } from '../sandbox/bubblewrap.js';
+import { findProgram } from '../sandbox/programs.js';
 import { buildTasks, defaultBuildOptions, type BuildHooks, type BuildOptions } from './buildTasks.js';
 import { OPERATORS } from './injection/operators/index.js';
 import { readTasks } from './taskStore.js';
@@ -20,6 +21,7 @@ import { verifyTasks } from './verifyTasks.js';
 
 const temporary = new TemporaryFolders();
 const sandbox = (await bubblewrapProblem()) === null ? 'bubblewrap' : 'unconfined';
+const cargo = await findProgram('cargo', (process.env.PATH ?? '').split(path.delimiter));
 let janitorScript = '';
 beforeAll(async () => {
   janitorScript = await buildJanitor(await temporary.folder());
@@ -168,6 +170,33 @@ describe('buildTasks', { timeout: 480_000 }, () => {
     expect(tasks[0].problem_statement).toContain('Clamp at both ends');
     expect(tasks[0].whetstone.start_patch).toBe(tasks[0].test_patch);
     expect(funnel).toMatchObject({ found: 2, skipped: { 'root commit': 1 }, kept: 1 });
+    const verified = await inEnvironment(folder, (environment) => verifyTasks(environment, tasks, soundOnly));
+    expect(verified[0].failures).toEqual([]);
+  });
+
+  it.skipIf(cargo === null)("leaves to the start tree the commit's tests that stand within its source", async () => {
+    const source = (body: string, tests: string) =>
+      `pub fn double(x: i32) -> i32 {\n    ${body}\n}\n\n#[cfg(test)]\nmod tests {\n    use super::double;\n${tests}}\n`;
+    const rustTest = (name: string, check: string) => `    #[test]\n    fn ${name}() {\n        ${check};\n    }\n`;
+    const zero = rustTest('of_zero', 'assert_eq!(0, double(0))');
+    const folder = await temporary.repository({
+      'Cargo.toml': '[package]\nname = "demo"\nversion = "0.1.0"\nedition = "2021"\n',
+      'Cargo.lock': 'version = 3\n\n[[package]]\nname = "demo"\nversion = "0.1.0"\n',
+      '.gitignore': 'target\n',
+      'src/lib.rs': source('x * x', zero),
+    });
+    await writeFiles(folder, {
+      'src/lib.rs': source('x + x', zero + rustTest('of_three', 'assert_eq!(6, double(3))')),
+    });
+    await runGit(folder, 'commit', '--quiet', '--all', '--message=Double');
+    const { tasks } = await build(folder, { sources: ['history'], validationRuns: 1 });
+    expect(tasks).toHaveLength(1);
+    expect(tasks[0]).toMatchObject({
+      FAIL_TO_PASS: ['src/lib.rs > tests > of_three'],
+      PASS_TO_PASS: ['src/lib.rs > tests > of_zero'],
+    });
+    expect(tasks[0].patch).not.toContain('of_three() {');
+    expect(tasks[0].test_patch).toContain('+    fn of_three() {');
     const verified = await inEnvironment(folder, (environment) => verifyTasks(environment, tasks, soundOnly));
     expect(verified[0].failures).toEqual([]);
   });
