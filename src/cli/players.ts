@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseHubModel } from '../trainer/model/hub/modelName.js';
 import { expertPlayer } from '../trainer/policies/expertPlayer.js';
+import { operatorPlayer, type OperatorOrder } from '../trainer/policies/operatorPlayer.js';
 import { serverPlayer } from '../trainer/policies/serverPlayer.js';
 import type { MessagePlayer } from '../trainer/rollout/arena.js';
 import { listCheckpoints } from '../trainer/run/checkpoints.js';
@@ -27,7 +28,7 @@ export const addPlayerOptions = (command: Command) =>
     .addOption(
       new Option(
         '--policy <policy>',
-        'another player: `expert`, or `openai:URL`, an OpenAI-compatible server (key in OPENAI_API_KEY)',
+        'another player: `expert`; `random-edit[:RUNS]` or `operator-search[:RUNS]`, which try changes in the function at fault, RUNS of them (4); or `openai:URL`, an OpenAI-compatible server (key in OPENAI_API_KEY)',
       )
         .argParser(filled)
         .conflicts(['model', 'run']),
@@ -41,12 +42,20 @@ export async function modelOfOptions(stateFolder: string, { model, run }: Player
   return run === undefined ? modelPath(model) : checkpointOf(stateFolder, run);
 }
 
+/** Changes that are tried: as many as the ten turns of an episode have room for. */
+const defaultTestRuns = 4;
+
 /** Who plays in place of a policy of ours. Throws badInput where the text names nobody. */
 export function otherPlayer(policy: string, model: string | undefined): MessagePlayer {
   if (policy === 'expert') return expertPlayer;
+  const [, order, testRuns] = /^(random-edit|operator-search)(?::([1-9]\d{0,3}))?$/.exec(policy) ?? [];
+  if (order !== undefined) return operatorPlayer(order as OperatorOrder, Number(testRuns ?? defaultTestRuns));
   const url = policy.startsWith('openai:') ? policy.slice('openai:'.length) : '';
   if (!/^https?:\/\/\S+$/.test(url))
-    throw badInput(`There is no policy '${policy}'.`, 'Give `expert`, or `openai:` with an http address.');
+    throw badInput(
+      `There is no policy '${policy}'.`,
+      'Give `expert`, `random-edit`, `operator-search`, or `openai:` with an http address.',
+    );
   if (model === undefined) throw badInput('A server needs the name of a model.', 'Give it with `--policy-model`.');
   const apiKey = process.env.OPENAI_API_KEY;
   return serverPlayer({ url, model, requestSeconds: 300, ...(apiKey === undefined ? {} : { apiKey }) });

@@ -17,7 +17,7 @@ export async function expertTurns(
   task: Task,
   read: (path: string) => Promise<string | null>,
 ): Promise<readonly string[] | null> {
-  const changes = await changesOf(task, read);
+  const changes = await oracleChanges(task, read);
   if (changes.length !== 1) return null;
   const [{ path, before, after }] = changes;
   if (before === null || after === null) return null;
@@ -35,8 +35,11 @@ export async function expertTurns(
   ];
 }
 
-/** None where the oracle is no patch of texts that the expert could say: it changes a binary file, for example. */
-async function changesOf(task: Task, read: (path: string) => Promise<string | null>): Promise<readonly FileChange[]> {
+/** What the oracle changes. None where it is no patch of texts that could be said: it changes a binary file, for example. */
+export async function oracleChanges(
+  task: Task,
+  read: (path: string) => Promise<string | null>,
+): Promise<readonly FileChange[]> {
   try {
     return await applyUnifiedDiff(task.patch, read);
   } catch (error) {

@@ -1,0 +1,92 @@
+import { createTwoFilesPatch } from 'diff';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { replaceOnce } from '../../env/tools/edit.js';
+import type { ToolMessage } from '../../trajectory/message.js';
+import type { Task } from '../../trajectory/task.js';
+import type { Opening } from '../rollout/dialogue.js';
+import { plainOptions } from '../rollout/scripted.testing.js';
+import { operatorPlayer, type OperatorOrder } from './operatorPlayer.js';
+
+const fixed = `export const far = (a) => a < 3;
+
+export function inside(value, low, high) {
+  if (value < low) return false;
+  return value <= high;
+}
+`;
+const buggy = fixed.replace('value <= high', 'value < high');
+
+const roots: string[] = [];
+afterEach(() => Promise.all(roots.splice(0).map((root) => rm(root, { recursive: true, force: true }))));
+
+/** Plays one episode whose tests pass where the text is the fixed one; what was tried, and the text at the end. */
+async function play(order: OperatorOrder, testRuns: number, seed = 1) {
+  const root = await mkdtemp(join(tmpdir(), 'whetstone-operators-'));
+  roots.push(root);
+  await writeFile(join(root, 'inside.js'), buggy);
+  const patch = createTwoFilesPatch('a/inside.js', 'b/inside.js', buggy, fixed);
+  const task = { instance_id: 'task', patch } as Task;
+  const opening: Opening = {
+    plan: { id: 'eval/task/0', kind: 'evaluation', step: 0, task, sample: 0, seed },
+    prompt: [
+      { role: 'system', content: 'system' },
+      { role: 'user', content: 'user' },
+    ],
+    tools: [],
+    root,
+    options: plainOptions,
+  };
+  const dialogue = await operatorPlayer(order, testRuns).converse(opening);
+  const tried: string[] = [];
+  let text = buggy;
+  for (;;) {
+    const { toolCalls } = (await dialogue.next(new AbortController().signal))!;
+    const observations = toolCalls.map((call): ToolMessage => {
+      let content = '';
+      if (call.name === 'run_tests') {
+        tried.push(text);
+        content = text === fixed ? '2 passed, 0 failed' : '1 passed, 1 failed';
+      } else if (call.name === 'edit') {
+        const { path, line, old, new: replacement } = call.arguments as Record<string, never>;
+        expect(path).toBe('inside.js');
+        const result = replaceOnce(text, old, replacement, line);
+        expect(result).toHaveProperty('text');
+        text = (result as { text: string }).text;
+      }
+      return { role: 'tool', toolCallId: call.id, name: call.name, content };
+    });
+    if (toolCalls.some(({ name }) => name === 'submit')) return { tried, text };
+    dialogue.observe(observations);
+  }
+}
+
+describe('players who strike with operators', () => {
+  test('search through the function at fault and submit what passes', async () => {
+    const { tried, text } = await play('operator-search', 100);
+    expect(text).toBe(fixed);
+    expect(new Set(tried).size).toBe(tried.length);
+    expect(tried.at(-1)).toBe(fixed);
+    expect(tried.every((one) => one.startsWith('export const far = (a) => a < 3;\n'))).toBe(true);
+  });
+
+  test('run the tests as often as they may, and leave no failed change behind', async () => {
+    const { tried, text } = await play('operator-search', 1);
+    expect(tried).toHaveLength(1);
+    expect(tried[0]).not.toBe(buggy);
+    expect(text).toBe(buggy);
+  });
+
+  test('draw at random by the seed', async () => {
+    const first = async (seed: number) => (await play('random-edit', 1, seed)).tried[0];
+    const drawn = await Promise.all([1, 2, 3, 4, 5, 6].map(first));
+    expect(new Set(drawn).size).toBeGreaterThan(1);
+    expect(await first(3)).toBe(drawn[2]);
+  });
+
+  test('give up where no operator applies', async () => {
+    expect(await play('operator-search', 0)).toEqual({ tried: [], text: buggy });
+  });
+});
