@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, lstat, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -105,6 +106,41 @@ describe.runIf(overlays)('the holder of the overlays', () => {
     expect(readdirSync(tree.worktree)).toEqual([]);
     await own!.dispose();
     expect(existsSync(tree.root)).toBe(false);
+  });
+
+  it('has no tree mounted any more once it is released, though a command is still at work in it', async () => {
+    const folder = await temporary.folder();
+    const own = await OverlayTrees.start(folder, janitor, () => Promise.resolve(true));
+    await writeFiles(path.join(folder, 'template'), { 'a.js': 'a\n' });
+    const trees = await Promise.all(
+      ['one', 'other'].map(async (name) => {
+        await mkdir(path.join(folder, name));
+        return own!.make(path.join(folder, 'template'), path.join(folder, name));
+      }),
+    );
+    const [one, other] = trees;
+    const holder = /^\/proc\/\d+/.exec(one.root)![0];
+    const mounted = async () => {
+      const mounts = await readFile(path.join(holder, 'mountinfo'), 'utf8');
+      return trees.map(({ worktree }) => mounts.includes(` ${worktree} `));
+    };
+    // In mounts of its own, as the sandbox's commands are.
+    const [program, ...args] = [...one.enter, 'unshare', '--mount', '/bin/sh', '-c', 'cd "$0"; echo in; exec cat'];
+    const command = spawn(program, [...args, one.worktree], { stdio: ['pipe', 'pipe', 'ignore'] });
+    try {
+      await once(command.stdout, 'data');
+      expect(await mounted()).toEqual([true, true]);
+      await one.release();
+      expect(await mounted()).toEqual([false, true]);
+      expect(readFileSync(`/proc/${command.pid}/mountinfo`, 'utf8')).not.toContain(` ${one.worktree} `);
+      expect(existsSync(one.worktree)).toBe(false);
+      expect(await readFile(path.join(other.root, 'a.js'), 'utf8')).toBe('a\n');
+    } finally {
+      const ended = once(command, 'exit');
+      command.stdin.end();
+      await ended;
+      await own!.dispose();
+    }
   });
 
   it('is not taken where the commands cannot reach its trees', async () => {

@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -22,9 +22,6 @@ const mountPauseMs = 500;
  */
 export class OverlayTrees implements TreeMaker {
   private readonly used = new Map<string, number>();
-  /** Trees that wait to be unmounted, and the command that will do it. */
-  private readonly leaving: string[] = [];
-  private unmounting: Promise<void> | null = null;
 
   private constructor(
     private readonly holder: ChildProcess,
@@ -116,9 +113,11 @@ export class OverlayTrees implements TreeMaker {
       worktree,
       enter: this.enter,
       differences,
+      // Deleted from outside of its namespace, where it is an empty folder, the place takes what is mounted on it along, in every
+      // namespace. That takes no command, and many go at once: a run that is cancelled has hundreds.
       release: async () => {
         this.count(template, -1);
-        await this.unmount(worktree);
+        await rmdir(worktree).catch(() => undefined);
       },
     };
   }
@@ -137,19 +136,6 @@ export class OverlayTrees implements TreeMaker {
 
   private get enter(): readonly string[] {
     return ['nsenter', '--preserve-credentials', '--user', '--mount', `--target=${this.pid}`, '--'];
-  }
-
-  /**
-   * Trees that are released together (a run that is cancelled) are unmounted by one command: a process for each would take
-   * seconds. Lazily: a file of a tree may still be open, and the folder below is deleted next.
-   */
-  private unmount(worktree: string): Promise<void> {
-    this.leaving.push(worktree);
-    this.unmounting ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
-      this.unmounting = null;
-      return this.inside(['umount', '--lazy', ...this.leaving.splice(0)]).catch(() => undefined);
-    });
-    return this.unmounting;
   }
 
   private async inside(argv: readonly string[]): Promise<void> {
