@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { git } from '../env/repo/git.js';
 import { badInput } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 
 const bundledFiles = () => path.join(path.dirname(fileURLToPath(import.meta.url)), '../test-fixtures/embedded-repo');
 // Fixed, so that the commit, and with it every task's id, is the same on every machine.
@@ -14,7 +15,7 @@ export async function unpackBundledRepository(folder: string, signal: AbortSigna
   if (existsSync(path.join(folder, '.git'))) return;
   await makeFolder(folder);
   if ((await readdir(folder)).length > 0) {
-    throw badInput(`${folder} is not empty and not a repository.`, 'Choose another folder with --at, or delete it.');
+    throw badInput(say`${folder} is not empty and not a repository.`, 'Choose another folder with --at, or delete it.');
   }
   await cp(bundledFiles(), folder, { recursive: true });
   const context = { folder, hermetic: true, author, signal };
@@ -28,6 +29,6 @@ async function makeFolder(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   if (folder !== path.dirname(folder)) await makeFolder(path.dirname(folder));
   await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
-    throw badInput(`${folder} cannot be made (${error.code}).`, 'Choose another folder with --at.', error);
+    throw badInput(say`${folder} cannot be made (${String(error.code)}).`, 'Choose another folder with --at.', error);
   });
 }

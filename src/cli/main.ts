@@ -17,7 +17,7 @@ import { addServeCommand } from './commands/serve.js';
 import { addSimilarityCommand } from './commands/similarity.js';
 import { addTasksCommand } from './commands/tasks.js';
 import { addTrainCommand } from './commands/train.js';
-import { describeError, printable } from './output.js';
+import { complain, describeError } from './output.js';
 import { version } from './version.js';
 
 const program = new Command('whetstone')
@@ -56,17 +56,13 @@ async function main(): Promise<void> {
     if (error instanceof CommanderError) {
       // Help and version are no errors; anything else that commander says is bad usage.
       process.exitCode = error.exitCode === 0 ? 0 : 2;
-      if (error.exitCode !== 0 && error.code !== 'commander.help') complain(usageLine(error.message));
+      if (error.exitCode !== 0 && error.code !== 'commander.help') complain({ message: usageLine(error.message) });
     } else {
-      const { line, exitCode } = describeError(error);
-      complain(line);
+      const { said, exitCode } = describeError(error);
+      complain(said);
       process.exitCode = exitCode;
     }
   }
-}
-
-function complain(line: string): void {
-  process.stderr.write(`whetstone: ${printable(line)}\n`);
 }
 
 /** Commander's message on one line, and where to read on: in the help of the command that was meant. */

@@ -2,6 +2,7 @@ import { trainingOutlook, type Outlook } from '../trainer/estimate/outlook.js';
 import { chooseDevice, listDevices } from '../trainer/model/devices.js';
 import type { Settings } from '../trainer/run/settings.js';
 import { badInput } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 import { print, printable, printJson, table } from './output.js';
 
 /** Measures the devices and says about how much a training would take on each that the settings allow. Throws bad-input. */
@@ -21,7 +22,7 @@ export async function showOutlook(
   const outlook = await trainingOutlook(places, settings, measured);
   if (outlook === null) {
     throw badInput(
-      `The shape of '${model}' is not known before it is fetched.`,
+      say`The shape of '${model}' is not known before it is fetched.`,
       'A training fetches it, and so does `whetstone train --steps 0`.',
     );
   }

@@ -1,5 +1,5 @@
 import { WhetstoneError } from '../trajectory/errors.js';
-import type { Said } from '../trajectory/said.js';
+import { say, type Said } from '../trajectory/said.js';
 
 /** Prints one JSON document on standard output and nothing else. */
 export function printJson(value: unknown): void {
@@ -54,7 +54,7 @@ export const percent = (rate: number) => `${(100 * rate).toFixed(0)} %`;
  * WHETSTONE_PROGRESS to `json`, as the editor does, gets each line as a Said in JSON, to be said in their own language.
  */
 export class ProgressLine {
-  private readonly isJson = process.env.WHETSTONE_PROGRESS === 'json';
+  private readonly isJson = isReadByProgram();
   private shown = 0;
   /** `time` by a clock that nobody sets. */
   private lastPlain = { time: -Infinity, text: '' };
@@ -84,20 +84,33 @@ export class ProgressLine {
   }
 }
 
-/** The line and the exit code of whatever was thrown. */
-export function describeError(error: unknown): { line: string; exitCode: number } {
-  if (error instanceof WhetstoneError) return { line: error.line, exitCode: error.exitCode };
-  const cause = error as NodeJS.ErrnoException;
-  if (cause?.code === 'ENOSPC')
-    return {
-      line: `The disk is full${cause.path ? ` (${cause.path})` : ''}. Free some space and run the command again.`,
-      exitCode: 2,
-    };
-  if (cause?.code === 'EACCES' || cause?.code === 'EPERM' || cause?.code === 'EROFS') {
-    return {
-      line: `Permission denied${cause.path ? ` for ${cause.path}` : ''}. Check the permissions and run the command again.`,
-      exitCode: 2,
-    };
+/** The line, as a Said, and the exit code of whatever was thrown. */
+export function describeError(error: unknown): { said: Said; exitCode: number } {
+  if (error instanceof WhetstoneError) return { said: error.said, exitCode: error.exitCode };
+  const { code, path } = (error ?? {}) as NodeJS.ErrnoException;
+  if (code === 'ENOSPC') {
+    const said = path
+      ? say`The disk is full (${path}). Free some space and run the command again.`
+      : say`The disk is full. Free some space and run the command again.`;
+    return { said, exitCode: 2 };
   }
-  return { line: `internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, exitCode: 1 };
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    const said = path
+      ? say`Permission denied for ${path}. Check the permissions and run the command again.`
+      : say`Permission denied. Check the permissions and run the command again.`;
+    return { said, exitCode: 2 };
+  }
+  const message = `internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+  return { said: { message }, exitCode: 1 };
 }
+
+/**
+ * Says on standard error what a command failed of. Who reads its progress as JSON gets that so too, in a line of its own:
+ * `{"error": ...}` with a Said.
+ */
+export function complain(said: Said): void {
+  const line = isReadByProgram() ? JSON.stringify({ error: said }) : `whetstone: ${printable(said.message)}`;
+  process.stderr.write(`${line}\n`);
+}
+
+const isReadByProgram = () => process.env.WHETSTONE_PROGRESS === 'json';

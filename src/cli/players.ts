@@ -9,6 +9,7 @@ import type { MessagePlayer } from '../trainer/rollout/arena.js';
 import { listCheckpoints } from '../trainer/run/checkpoints.js';
 import { openRun, type RunReader } from '../trainer/run/runReader.js';
 import { badInput } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 import { filled, modelOption, modelPath } from './options.js';
 
 /** Who plays: a model, the checkpoint of a run, or another player. */
@@ -53,7 +54,7 @@ export function otherPlayer(policy: string, model: string | undefined): MessageP
   const url = policy.startsWith('openai:') ? policy.slice('openai:'.length) : '';
   if (!/^https?:\/\/\S+$/.test(url))
     throw badInput(
-      `There is no policy '${policy}'.`,
+      say`There is no policy '${policy}'.`,
       'Give `expert`, `random-edit`, `operator-search`, or `openai:` with an http address.',
     );
   if (model === undefined) throw badInput('A server needs the name of a model.', 'Give it with `--policy-model`.');
@@ -91,9 +92,9 @@ export async function checkpointOf(stateFolder: string, text: string): Promise<s
   if (step === '0' && settings.warmStartEpochs === 0) return settings.model;
   const steps = checkpoints.map(({ state }) => state.step).join(', ');
   throw badInput(
-    `Run ${id} has no checkpoint${step === undefined ? '' : ` of step ${step}`}.`,
+    step === undefined ? say`Run ${id} has no checkpoint.` : say`Run ${id} has no checkpoint of step ${step}.`,
     steps === ''
       ? 'Let it train for a while.'
-      : `It has those of the steps ${steps}; older ones are kept with \`--keep-last\` and \`--keep-every\`.`,
+      : say`It has those of the steps ${steps}; older ones are kept with \`--keep-last\` and \`--keep-every\`.`,
   );
 }

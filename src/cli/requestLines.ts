@@ -10,7 +10,7 @@ interface Request {
 
 /**
  * Answers another program: each line of JSON on `input` is a request, each is answered in order by one line with its `id`, and
- * `error` in place of a result. Ends with `input`, and when `signal` aborts; `handle` is given a signal that both abort.
+ * `error` (with its `phrase`, see Said) in place of a result. Ends with `input`, and when `signal` aborts; `handle` is given a signal that both abort.
  */
 export async function answerRequests<R extends Request>(
   input: Readable,
@@ -41,6 +41,7 @@ async function answerTo<R extends Request>(
   } catch (error) {
     if (error instanceof SyntaxError) return { id, error: `The request is no JSON: ${error.message}.` };
     if (error instanceof z.ZodError) return { id, error: `The request is not understood: ${z.prettifyError(error)}` };
-    return { id, error: describeError(error).line };
+    const { message, phrase } = describeError(error).said;
+    return { id, error: message, phrase };
   }
 }

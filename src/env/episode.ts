@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { cancelled, infrastructure, WhetstoneError } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 import type { AssistantMessage, SystemMessage, ToolCall, ToolMessage, UserMessage } from '../trajectory/message.js';
 import type { Task } from '../trajectory/task.js';
 import type { StopReason } from '../trajectory/trajectory.js';
@@ -163,6 +164,6 @@ function refusalOfTheTree(error: unknown): string | null {
 
 function asInfrastructure(error: unknown, tool: string): WhetstoneError {
   if (error instanceof WhetstoneError) return error;
-  const message = `The tool ${tool} failed: ${error instanceof Error ? error.message : String(error)}.`;
+  const message = say`The tool ${tool} failed: ${error instanceof Error ? error.message : String(error)}.`;
   return infrastructure(message, 'Check the disk and its free space, then try again.', error);
 }

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import type { AssistantMessage } from '../trajectory/message.js';
+import { say } from '../trajectory/said.js';
 import type { Task } from '../trajectory/task.js';
 import type { Environment } from './environment.js';
 import type { EpisodeLimits } from './episodeTypes.js';
@@ -64,7 +65,7 @@ export async function folderEnvironment(
     detect: () => Promise.resolve([]),
     isTestFile: (file) => file.startsWith('test/'),
     command: () => ({ argv: [], env: {} }),
-    check: { argv: [], problem: '', remedy: '' },
+    check: { argv: [], problem: say``, remedy: say`` },
     parse: () => Promise.resolve(null),
   };
   const base = await mkdtemp(path.join(tmpdir(), 'whetstone-env-'));

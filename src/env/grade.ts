@@ -1,4 +1,5 @@
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 import type { Grade, RewardComponent, TestStatus } from '../trajectory/grade.js';
 import type { Task } from '../trajectory/task.js';
 import { countedChanges, ungradable } from './countedChanges.js';
@@ -138,7 +139,7 @@ async function requireStartTree(environment: Environment, task: Task, options: G
     const { outcome } = await runTaskTests(control, task, options);
     if (outcome !== 'completed') {
       throw infrastructure(
-        `The tests of ${task.instance_id} give no results even without the patch (${outcome}).`,
+        say`The tests of ${task.instance_id} give no results even without the patch (${outcome}).`,
         'Check that the machine is not overloaded, or allow the tests more time.',
       );
     }
@@ -169,7 +170,7 @@ async function oracleChanges(workspace: Workspace, task: Task, laidOver: readonl
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
     throw failed(
-      `The oracle patch of ${task.instance_id} does not apply to its start tree: ${error.message}`,
+      say`The oracle patch of ${task.instance_id} does not apply to its start tree: ${error.message}`,
       'Build the tasks again with `whetstone tasks build`.',
       error,
     );

@@ -374,7 +374,7 @@ describe('opening', () => {
     if (error instanceof WhetstoneError) {
       expect(error.exitCode).toBe(2);
       expect(error.line).toMatch(expected);
-      expect(error.remedy).not.toBe('');
+      expect(error.remedy.message).not.toBe('');
       expect(error.line).not.toContain('\n');
     }
   });

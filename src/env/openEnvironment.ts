@@ -169,7 +169,7 @@ class OpenedEnvironment implements RepositoryEnvironment {
       if (failures.size === checks.size) throw badInput(first.problem, first.remedy);
       this.suites = this.suites.without(
         ({ runner: { check }, root }) => failures.has(keyOf(check, root)),
-        [...failures.values()].map(({ problem, remedy }) => `${problem} ${remedy}`),
+        [...failures.values()].map(({ problem, remedy }) => `${problem.message} ${remedy.message}`),
       );
     } finally {
       await workspace.dispose();

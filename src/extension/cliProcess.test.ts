@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { say } from '../trajectory/said.js';
 import { runCli } from './cliProcess.js';
+import { lineOf } from './lineOf.js';
 import { useTranslations } from './translate.js';
 
 describe('a command of the command line', () => {
@@ -39,6 +40,16 @@ describe('a command of the command line', () => {
       `${writes(`whetstone: There is no task.\n${JSON.stringify(say`Stopped.`)}\n`)} process.exitCode = 2;`,
     );
     await expect(result).rejects.toThrow('There is no task.');
+  });
+
+  it('that fails is told in the language of the editor where its error says how, and in English in the log', async () => {
+    useTranslations({ 'There is no task {0}.': '没有任务 {0}。' });
+    const error = JSON.stringify({ error: say`There is no task ${'a'}.` });
+    const { said, result } = run(`${writes(`${error}\n`)} process.exitCode = 2;`);
+    const failure = await result.catch((reason: unknown) => reason);
+    expect(lineOf(failure)).toBe('没有任务 a。');
+    expect(failure).toMatchObject({ kind: 'failed', message: 'There is no task a.' });
+    expect(said).toEqual(['没有任务 a。']);
   });
 
   it('that ends in a line without an end is told by it', async () => {

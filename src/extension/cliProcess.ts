@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
-import { saidSchema } from '../trajectory/said.js';
+import { saidSchema, type Said } from '../trajectory/said.js';
 import { ofEngine, t } from './translate.js';
 
 /** A command of the bundled command line, to be run for a repository. */
@@ -38,13 +38,15 @@ export function runCli<T>(request: CliRequest, schema: z.ZodType<T>, signal: Abo
       windowsHide: true,
     });
     const output: string[] = [];
-    let lastLine = '';
+    let failure: Said | undefined;
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => output.push(chunk));
     createInterface({ input: child.stderr, crlfDelay: Infinity }).on('line', (written) => {
-      const line = written.trim().slice(-longestLine);
+      const line = written.trim();
       const said = saidSchema.safeParse(parseJson(line));
-      if (!said.success) lastLine = line || lastLine;
-      if (line) onProgress?.(said.success ? ofEngine(said.data) : line);
+      if (said.success) return onProgress?.(ofEngine(said.data));
+      if (line === '') return;
+      failure = failureOf(line);
+      onProgress?.(ofEngine(failure));
     });
     let lastResort: NodeJS.Timeout | undefined;
     const interrupt = () => {
@@ -62,10 +64,17 @@ export function runCli<T>(request: CliRequest, schema: z.ZodType<T>, signal: Abo
       if (signal.aborted) return reject(cancelled(t('{0} was cancelled.', name)));
       const document = schema.safeParse(parseJson(output.join('')));
       if (document.success) return resolve(document.data);
-      const line = lastLine.replace(/^whetstone: /, '');
-      reject(failed(line || t('{0} ended with code {1} and said nothing.', name, String(code)), ''));
+      reject(failed(failure ?? t('{0} ended with code {1} and said nothing.', name, String(code)), ''));
     });
   });
+}
+
+const failureSchema = z.object({ error: saidSchema });
+
+/** Why a command failed, by the last line that it wrote to standard error: as it says so to programs, or in words. */
+export function failureOf(line: string): Said {
+  const said = failureSchema.safeParse(parseJson(line));
+  return said.success ? said.data.error : { message: line.replace(/^whetstone: /, '').slice(-longestLine) };
 }
 
 function parseJson(text: string): unknown {

@@ -2,10 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
+import { saidFields } from '../trajectory/said.js';
+import { failureOf } from './cliProcess.js';
 import { t } from './translate.js';
 
-const answerSchema = z.looseObject({ id: z.int(), error: z.string().optional() });
+const answerSchema = z.looseObject({ id: z.int(), error: z.string().optional(), phrase: saidFields.phrase });
 const graceMilliseconds = 5000;
+const longestErrors = 64_000;
 
 interface Waiting {
   resolve(answer: unknown): void;
@@ -37,13 +40,13 @@ export class LineProcess {
     this.child = spawn(process.execPath, [cli, ...args], {
       cwd: repoRoot,
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', WHETSTONE_PROGRESS: 'json' },
       windowsHide: true,
     });
     // A process that ended takes no request any more; the end itself says why.
     this.child.stdin!.on('error', () => undefined);
     this.child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
-      this.errors = (this.errors + chunk).slice(-8000);
+      this.errors = (this.errors + chunk).slice(-longestErrors);
     });
     createInterface({ input: this.child.stdout!, crlfDelay: Infinity }).on('line', (line) => this.answered(line));
     this.over = new Promise((resolve) => {
@@ -53,9 +56,8 @@ export class LineProcess {
       });
       this.child.once('close', (code) => {
         const lastLine = this.errors.trim().split('\n').at(-1) ?? '';
-        const line =
-          lastLine.replace(/^whetstone: /, '') || t('{0} ended with code {1} and said nothing.', name, String(code));
-        this.end(failed(line, ''));
+        const silence = t('{0} ended with code {1} and said nothing.', name, String(code));
+        this.end(failed(lastLine === '' ? silence : failureOf(lastLine), ''));
         resolve();
       });
     });
@@ -90,11 +92,11 @@ export class LineProcess {
     }
     const answer = answerSchema.safeParse(value);
     if (!answer.success) return this.end(failed(t('{0} gave an answer that cannot be read.', this.command.name), ''));
-    const { id, error } = answer.data;
+    const { id, error, phrase } = answer.data;
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
     if (error === undefined) waiting?.resolve(value);
-    else waiting?.reject(failed(error, ''));
+    else waiting?.reject(failed({ message: error, phrase }, ''));
   }
 
   private end(problem: Error): void {

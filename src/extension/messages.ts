@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { WhetstoneError } from '../trajectory/errors.js';
+import { lineOf } from './lineOf.js';
 import { plainMessage } from './plainText.js';
 import { t } from './translate.js';
 
@@ -10,12 +11,6 @@ export interface Action {
 }
 
 type Severity = 'information' | 'warning' | 'error';
-
-/** One line for a person, whatever was thrown. */
-export function lineOf(error: unknown): string {
-  if (error instanceof WhetstoneError) return error.line;
-  return error instanceof Error ? error.message : String(error);
-}
 
 /** Shows an error with its actions; a cancellation is no error. Does not wait for the answer. */
 export function showError(error: unknown, log: vscode.LogOutputChannel, actions: readonly Action[] = []): void {

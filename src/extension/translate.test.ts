@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { battery } from '../env/tasks/exploits/battery.js';
 import { say } from '../trajectory/said.js';
 import { ofEngine, t, useTranslations } from './translate.js';
 
@@ -23,14 +24,15 @@ function textsIn(
   const texts: string[] = [];
   const visit = (node: ts.Node): void => {
     for (const text of textsOf(node)) {
-      if (!ts.isStringLiteralLike(text)) throw new Error(`${file}: what is translated must be written out.`);
+      if (!ts.isStringLiteralLike(text))
+        throw new Error(`${file}: what is translated must be written out: ${text.getText()}`);
       texts.push(text.text);
     }
     if (ts.isTaggedTemplateExpression(node) && node.tag.getText() === 'say') texts.push(templateOf(node.template));
     ts.forEachChild(node, visit);
   };
   if (isLookedAt(source)) visit(ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true));
-  return texts;
+  return texts.filter((text) => text !== '' && !text.startsWith('internal: '));
 }
 
 /** As `say` makes it. */
@@ -55,24 +57,58 @@ const textsOfExtension = () =>
     ),
   );
 
-/** What the engine says: with `say`, or in fields that `ofEngine` is given. */
+/** What makes an error of a message and a remedy; the class has its kind before them. */
+const errorMakers = new Set(['badInput', 'failed', 'infrastructure', 'cancelled']);
+
+/** Message and remedy of an error that is made here. */
+function wordsOfError(node: ts.Node): readonly ts.Node[] {
+  if (ts.isNewExpression(node) && node.expression.getText() === 'WhetstoneError') {
+    return (node.arguments ?? []).slice(1, 3).flatMap(writtenOut);
+  }
+  return ts.isCallExpression(node) && errorMakers.has(node.expression.getText())
+    ? node.arguments.slice(0, 2).flatMap(writtenOut)
+    : [];
+}
+
+/** In which one message is still English everywhere. */
+const untagged = path.join('src', 'trainer', 'warmStart', 'warmStart.ts');
+
+/** Literals in a text's place, with a tag none; what comes from elsewhere is a Said, or another's words. */
+function writtenOut(text: ts.Expression): readonly ts.Node[] {
+  if (ts.isTemplateExpression(text) && text.getSourceFile().fileName === untagged) return [];
+  if (ts.isConditionalExpression(text)) return [text.whenTrue, text.whenFalse].flatMap(writtenOut);
+  if (ts.isBinaryExpression(text)) return [text.left, text.right].flatMap(writtenOut);
+  if (ts.isIdentifier(text)) return constantOf(text).flatMap(writtenOut);
+  return ts.isStringLiteralLike(text) || ts.isTemplateExpression(text) ? [text] : [];
+}
+
+/** What the constants of this name in this file are. */
+function constantOf(identifier: ts.Identifier): readonly ts.Expression[] {
+  const found: ts.Expression[] = [];
+  const visit = (child: ts.Node): void => {
+    if (ts.isVariableDeclaration(child) && child.name.getText() === identifier.text && child.initializer)
+      found.push(child.initializer);
+    ts.forEachChild(child, visit);
+  };
+  visit(identifier.getSourceFile());
+  return found;
+}
+
+/** What the engine says: with `say`, in its errors, or in fields that `ofEngine` is given. */
 function textsOfEngine(): string[] {
-  const files = ['src/trainer', 'src/env', 'src/cli', 'src/interop'].flatMap(sourcesIn);
-  return files.flatMap((file) => {
-    const fields = /Detectors?\.ts$/.test(file)
-      ? ['causes', 'remedy']
-      : file.endsWith('buildTasks.ts')
-        ? ['message']
-        : [];
+  const files = ['src/trainer', 'src/env', 'src/cli', 'src/interop', 'src/trajectory'].flatMap(sourcesIn);
+  const texts = files.flatMap((file) => {
+    const fields = /Detectors?\.ts$/.test(file) ? ['causes', 'remedy'] : [];
     return textsIn(
       file,
-      (source) => fields.length > 0 || source.includes('said.js'),
+      (source) => fields.length > 0 || /(said|errors)\.js/.test(source),
       (node) => {
-        if (!ts.isPropertyAssignment(node) || !fields.includes(node.name.getText())) return [];
+        if (!ts.isPropertyAssignment(node) || !fields.includes(node.name.getText())) return wordsOfError(node);
         return ts.isArrayLiteralExpression(node.initializer) ? node.initializer.elements : [node.initializer];
       },
     );
   });
+  return [...texts, 'Cancelled.', ...battery.map(({ name }) => name)];
 }
 
 const textsInSources = () => [...new Set([...textsOfExtension(), ...textsOfEngine()])].sort();
@@ -107,6 +143,8 @@ describe('translations', () => {
     expect(ofEngine(say`${files} files of ${'{0}'}`)).toBe('{0} 的 3 个文件');
     expect(ofEngine(say`Nothing is lost.`)).toBe('什么都没丢。');
     expect(ofEngine({ message: '3 files of a' })).toBe('3 files of a');
+    useTranslations({ '{0} of {1}': '{1} 的 {0}', 'no file': '没有文件' });
+    expect(ofEngine(say`${say`no file`} of ${say`${'a'} of ${'b'}`}`)).toBe('b 的 a 的 没有文件');
   });
 
   it.each(languages)('in %s know every text of the sources, and no others', (language) => {

@@ -19,7 +19,10 @@ export function t(text: string, ...values: readonly (string | number)[]): string
 
 /** What the engine says, in the editor's language; as it stands where the words are not the engine's own. */
 export const ofEngine = ({ message, phrase = { template: message, values: [] } }: Said): string =>
-  translated(phrase.template, phrase.values);
+  translated(
+    phrase.template,
+    phrase.values.map((value) => (typeof value === 'object' ? ofEngine(value) : value)),
+  );
 
 const translated = (text: string, values: readonly (string | number)[]): string =>
   (shared[key]?.[text] ?? text).replace(/\{(\d+)\}/g, (whole, at: string) => String(values[Number(at)] ?? whole));

@@ -1,4 +1,5 @@
 import { badInput } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 import type { LearnedTokens, Trajectory } from '../trajectory/trajectory.js';
 import {
   estimateAdvantages,
@@ -131,7 +132,7 @@ function refuseConstrained(trajectories: readonly Trajectory[]): void {
   const one = trajectories.find(({ constrained }) => constrained === true);
   if (one === undefined) return;
   throw badInput(
-    `${one.id} was sampled under the grammar of valid calls, which the policy gradient cannot learn from.`,
+    say`${one.id} was sampled under the grammar of valid calls, which the policy gradient cannot learn from.`,
     'Leave out `constrainedCalls`, or learn with stages of rejection-sampling or preferences.',
   );
 }

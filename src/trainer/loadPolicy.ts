@@ -1,4 +1,5 @@
 import { badInput } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 import { isCriticEstimator } from './algorithm/advantageEstimators.js';
 import { loadAdapter, saveAdapter } from './model/adapterFiles.js';
 import { saveCheckpoint } from './model/checkpoint.js';
@@ -110,7 +111,7 @@ function adapterToTrain({ checkpoint, adapter }: LoadedModel, { lora, model, see
   const { rank, targets } = adapter.config;
   const alpha = alphaByRank(adapter.config);
   throw badInput(
-    `The adapter '${model}' has other settings than \`lora\`: rank ${rank}, alpha ${alpha}, targets ${targets.join(',')}.`,
+    say`The adapter '${model}' has other settings than \`lora\`: rank ${rank}, alpha ${alpha}, targets ${targets.join(',')}.`,
     'Give it the same --lora-rank, --lora-alpha and --lora-targets, or merge it first with `whetstone merge`.',
   );
 }

@@ -1,4 +1,5 @@
 import { badInput } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 import type { Task } from '../trajectory/task.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
 import type { Arena, MessagePlayer, Player, SamplingOptions } from './rollout/arena.js';
@@ -54,14 +55,14 @@ async function checkTokens(
   const ids = [...new Set(nodes.flatMap(({ tokenIds }) => [...tokenIds]))];
   if (ids.length === 0) {
     throw badInput(
-      `${id} was recorded without token ids, so no policy of ours can go on from it.`,
+      say`${id} was recorded without token ids, so no policy of ours can go on from it.`,
       'Let `--policy expert` or a server play on.',
     );
   }
   const recorded = (await tokenizerOfRun()).tokenTexts(ids);
   if (codec.tokenTexts(ids).some((text, index) => text !== recorded[index])) {
     throw badInput(
-      `The policy has another tokenizer than the one that ${id} was sampled with.`,
+      say`The policy has another tokenizer than the one that ${id} was sampled with.`,
       "Choose a checkpoint of the run's own model, or let `--policy expert` or a server play on.",
     );
   }

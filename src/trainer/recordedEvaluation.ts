@@ -1,5 +1,5 @@
 import { cancelled } from '../trajectory/errors.js';
-import { say, type Said } from '../trajectory/said.js';
+import { say, saidOf, type Said } from '../trajectory/said.js';
 import type { Task, TaskSplit } from '../trajectory/task.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
 import { evaluationTasks, summarize } from './evaluate.js';
@@ -81,7 +81,7 @@ export async function recordedEvaluation(
     return { ...evaluation, run: config.runId };
   } catch (error) {
     const isStopped = schedule.signal.aborted;
-    const said = isStopped ? say`Stopped.` : { message: (error as Error).message };
+    const said = isStopped ? say`Stopped.` : saidOf(error as Error);
     writer.event({ type: 'finished', status: isStopped ? 'stopped' : 'failed', ...said });
     throw isStopped ? cancelled() : error;
   } finally {

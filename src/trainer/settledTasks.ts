@@ -3,7 +3,7 @@ import { buildTasks, defaultBuildOptions } from '../env/tasks/buildTasks.js';
 import { readExclusions, withoutExcluded } from '../env/tasks/excludedTasks.js';
 import { readTasks } from '../env/tasks/taskStore.js';
 import { badInput } from '../trajectory/errors.js';
-import type { Said } from '../trajectory/said.js';
+import { say, type Said } from '../trajectory/said.js';
 import type { Task } from '../trajectory/task.js';
 import { settleTasks } from './run/createRun.js';
 import type { RunReader } from './run/runReader.js';
@@ -30,8 +30,8 @@ export async function settledTasks(
   if (settled.taskIds.train.length === 0) {
     const remedy =
       tasks.length < all.length
-        ? 'Take some in again with `whetstone tasks include`.'
-        : 'See `whetstone tasks build` for what became of the candidates.';
+        ? say`Take some in again with \`whetstone tasks include\`.`
+        : say`See \`whetstone tasks build\` for what became of the candidates.`;
     throw badInput('No task is left to train on.', remedy);
   }
   return { tasks, config: settled };
@@ -48,7 +48,7 @@ async function storedOrBuiltTasks(
   const built = await buildTasks(
     environment,
     { ...defaultBuildOptions, seed },
-    { signal, onProgress: ({ message, done, total }) => onProgress({ message }, done, total) },
+    { signal, onProgress: ({ said, done, total }) => onProgress(said, done, total) },
   );
   return built.tasks;
 }

@@ -1,4 +1,5 @@
 import { badInput } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
 import { openRun, type RunReader } from './run/runReader.js';
 import { loadRunTokenizer } from './run/runTokenizer.js';
@@ -34,7 +35,7 @@ export async function* takeOver(fromRun: string, run: TakingRun): AsyncGenerator
     const texts = tokenizer.tokenTexts(ids);
     if (run.codec.tokenTexts(ids).some((text, index) => text !== texts[index])) {
       throw badInput(
-        `${header.id} of run ${fromRun} was sampled with another tokenizer than this run's.`,
+        say`${header.id} of run ${fromRun} was sampled with another tokenizer than this run's.`,
         'Learn `from` a run of the same model.',
       );
     }

@@ -1,5 +1,6 @@
 import { openEnvironment } from '../env/openEnvironment.js';
 import { badInput } from '../trajectory/errors.js';
+import { say } from '../trajectory/said.js';
 import { needsReference, stagePlans } from './data/stages.js';
 import { loadPolicy } from './loadPolicy.js';
 import { createRun, writeConfig } from './run/createRun.js';
@@ -111,7 +112,7 @@ async function configToResume(stateFolder: string, runId: string): Promise<RunCo
   const reader = openRun(stateFolder, runId);
   const last = (await reader.events()).at(-1);
   if (last?.type === 'finished' && last.status === 'completed') {
-    throw badInput(`Run ${runId} is completed: there is nothing to resume.`, 'Start a new one.');
+    throw badInput(say`Run ${runId} is completed: there is nothing to resume.`, 'Start a new one.');
   }
   return reader.config();
 }

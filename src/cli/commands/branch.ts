@@ -179,5 +179,5 @@ async function stepOf(run: RunReader, model: string): Promise<number> {
 export async function taskOfTrajectory(run: RunReader, { taskId }: Trajectory): Promise<Task> {
   const task = (await run.tasks()).find(({ instance_id }) => instance_id === taskId);
   if (task !== undefined) return task;
-  throw badInput(`Run ${run.id} does not hold the task ${taskId}.`, 'Its tasks.json was changed; restore it.');
+  throw badInput(say`Run ${run.id} does not hold the task ${taskId}.`, 'Its tasks.json was changed; restore it.');
 }

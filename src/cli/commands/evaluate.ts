@@ -147,7 +147,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   // At most: a search ends where nothing is left to go on from.
   const rounds = search === 'best-of' ? 1 : depth;
   const total = count * (attempts ?? (search === undefined ? settings.evaluationSamples : width * rounds));
-  if (total === 0) throw badInput(`There is no ${split} task.`, 'See `whetstone tasks list`.');
+  if (total === 0) throw badInput(say`There is no ${split} task.`, 'See `whetstone tasks list`.');
   const progress = new ProgressLine();
   const notice = (line: string) => {
     progress.clear();
@@ -244,7 +244,7 @@ function chosenTasks(
 ): { readonly tasks: readonly Task[]; readonly split: TaskSplit } {
   if (id === undefined) return { tasks, split };
   const task = tasks.find(({ instance_id }) => instance_id === id);
-  if (task === undefined) throw badInput(`There is no task '${id}' to play.`, 'See `whetstone tasks list`.');
+  if (task === undefined) throw badInput(say`There is no task '${id}' to play.`, 'See `whetstone tasks list`.');
   return { tasks: [task], split: task.whetstone.split };
 }
 

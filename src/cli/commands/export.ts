@@ -11,6 +11,7 @@ import {
 import { openRun } from '../../trainer/run/runReader.js';
 import { loadSettings } from '../../trainer/run/settings.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { interruptible } from '../interrupt.js';
 import { filled, jsonOption, locateState, repoOption, type AddCommand, type RepoOptions } from '../options.js';
 import { print, printable, printJson } from '../output.js';
@@ -61,7 +62,7 @@ async function exportCommand(options: ExportOptions, signal: AbortSignal): Promi
   }
   const format = oneOf<TaskFormat>(taskFormats, options.format, 'tasks');
   const tasks = (await readIncludedTasks(stateFolder)).filter(({ whetstone }) => isWanted(whetstone.split));
-  if (tasks.length === 0) throw badInput(`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
+  if (tasks.length === 0) throw badInput(say`There is no ${options.split} task.`, 'See `whetstone tasks list`.');
   const settings = await loadSettings(repoRoot);
   // There the policy's own computing counts too.
   const limits = { agentSeconds: 10 * settings.episodeSeconds, testSeconds: settings.testSeconds };
@@ -74,8 +75,8 @@ function oneOf<T extends string>(known: readonly T[], format: string, what: stri
   const found = known.find((name) => name === format);
   if (found !== undefined) return found;
   const other =
-    what === 'tasks' ? 'It is one for trajectories: add --run RUN.' : 'It is one for tasks: leave out --run.';
-  throw badInput(`The format ${format} has no form for ${what}.`, other);
+    what === 'tasks' ? say`It is one for trajectories: add --run RUN.` : say`It is one for tasks: leave out --run.`;
+  throw badInput(say`The format ${format} has no form for ${what}.`, other);
 }
 
 function report(

@@ -70,7 +70,7 @@ async function importRunCommand(files: string[], options: RepoOptions & { model?
   const { repoRoot, stateFolder } = await locateState(options);
   const model = options.model === undefined ? null : path.resolve(options.model);
   if (model !== null && !existsSync(path.join(model, 'tokenizer.json'))) {
-    throw badInput(`${model} holds no tokenizer.json.`, 'Name the folder of the model that played.');
+    throw badInput(say`${model} holds no tokenizer.json.`, 'Name the folder of the model that played.');
   }
   const trajectories: ForeignFile[] = [];
   const curves: ForeignCurves[] = [];
@@ -141,7 +141,7 @@ async function tasksAt(
     const names = (await readdir(given)).filter((name) => existsSync(at(name, 'task.toml')));
     if (names.length === 0) {
       throw badInput(
-        `${given} holds neither a tasks.jsonl nor a task.toml.`,
+        say`${given} holds neither a tasks.jsonl nor a task.toml.`,
         'Name a file of rows or a task of Harbor.',
       );
     }
@@ -158,7 +158,7 @@ async function tasksAt(
     return readForeignTasks(text, `${path.basename(given)}/tests/config.json`);
   }
   throw badInput(
-    `${given}: this task of Harbor says only how to run its tests in its own container, not which tests they are.`,
+    say`${given}: this task of Harbor says only how to run its tests in its own container, not which tests they are.`,
     'Play it with Harbor, and look at the trajectories with `whetstone runs import`.',
   );
 }
@@ -171,11 +171,11 @@ const isFolder = (name: string) =>
 
 async function readBounded(file: string): Promise<Buffer> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    throw badInput(`${file} cannot be read (${error.code}).`, 'Name a file that is there.', error);
+    throw badInput(say`${file} cannot be read (${String(error.code)}).`, 'Name a file that is there.', error);
   });
-  if (!found.isFile()) throw badInput(`${file} is no file.`, 'Name a file.');
+  if (!found.isFile()) throw badInput(say`${file} is no file.`, 'Name a file.');
   if (found.size > maxFileBytes) {
-    throw badInput(`${file} has ${found.size} bytes, more than ${maxFileBytes}.`, 'Divide it by lines.');
+    throw badInput(say`${file} has ${found.size} bytes, more than ${maxFileBytes}.`, 'Divide it by lines.');
   }
   return readFile(file).catch((error: unknown) => {
     throw explainFileError(error, 'read', file);

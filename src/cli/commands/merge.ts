@@ -5,6 +5,7 @@ import { saveCheckpoint } from '../../trainer/model/checkpoint.js';
 import { loadModel, merged } from '../../trainer/model/loadModel.js';
 import type { StoredDtype } from '../../trainer/model/safetensors.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { filled, jsonOption, locateState, modelOption, modelPath, repoOption, type AddCommand } from '../options.js';
 import type { RepoOptions } from '../options.js';
 import { print, printJson } from '../output.js';
@@ -38,7 +39,7 @@ async function merge(options: MergeOptions): Promise<void> {
   const model = options.run === undefined ? modelPath(options.model) : await checkpointOfRun(options, options.run);
   if (model === undefined) throw badInput('There is nothing to merge.', 'Give --model or --run.');
   const output = path.resolve(options.output);
-  if (existsSync(output)) throw badInput(`'${output}' exists already.`, 'Name a new folder.');
+  if (existsSync(output)) throw badInput(say`'${output}' exists already.`, 'Name a new folder.');
   const { config, parameters, folder } = merged(await loadModel(model));
   await saveCheckpoint(output, { config, parameters, sourceFolder: folder, dtype: options.dtype });
   if (options.json) printJson({ folder: output });

@@ -39,7 +39,7 @@ async function quickstart(options: QuickstartOptions, signal: AbortSignal): Prom
   if (problem !== null) {
     // This repository is our own, so it may run without a sandbox; every trajectory of it is marked.
     process.stderr.write(
-      `${problem.problem} ${problem.remedy}\nThe bundled repository is trusted: it runs UNCONFINED.\n`,
+      `${problem.problem.message} ${problem.remedy.message}\nThe bundled repository is trusted: it runs UNCONFINED.\n`,
     );
   }
   const sandbox = problem === null ? 'bubblewrap' : 'unconfined';

@@ -42,10 +42,11 @@ async function replay(runId: string, trajectoryId: string, options: ReplayOption
   const run = openRun(stateFolder, runId);
   const [trajectory, { settings }] = [await run.trajectory(trajectoryId), await run.config()];
   const recorded = recordedTurns(trajectory.nodes);
-  if (options.until === 0 || (options.until ?? 0) > recorded.length) {
+  const { until } = options;
+  if (until !== undefined && (until === 0 || until > recorded.length)) {
     throw badInput(
-      `${trajectoryId} has ${recorded.length} turns, so it cannot be played until turn ${options.until}.`,
-      `Give a turn from 1 to ${recorded.length}.`,
+      say`${trajectoryId} has ${recorded.length} turns, so it cannot be played until turn ${until}.`,
+      say`Give a turn from 1 to ${recorded.length}.`,
     );
   }
   const task = await taskOfTrajectory(run, trajectory);

@@ -6,6 +6,7 @@ import { metricSeries } from '../../trainer/metricsExport/series.js';
 import { metricFormats, writeMetrics, type MetricFormat } from '../../trainer/metricsExport/writeMetrics.js';
 import { listRuns, openRun } from '../../trainer/run/runReader.js';
 import { badInput, failed } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { interruptible } from '../interrupt.js';
 import { filled, jsonOption, locateState, repoOption, type AddCommand, type RepoOptions } from '../options.js';
 import { print, printable, printJson, table } from '../output.js';
@@ -193,7 +194,8 @@ async function stop(id: string | undefined, options: RepoOptions, signal: AbortS
   const gaveUp = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
   const end = await Promise.race([handle.exited, gaveUp]);
   handle.dispose();
-  if (end === null) throw failed(`Run ${runId} has been asked to stop and has not yet.`, 'See `whetstone runs list`.');
+  if (end === null)
+    throw failed(say`Run ${runId} has been asked to stop and has not yet.`, 'See `whetstone runs list`.');
   tell(
     end.status,
     `Run ${runId} ${end.status === 'stopped' ? 'stopped' : `ended: ${end.status}`}. Go on with \`whetstone train --resume ${runId}\`.`,

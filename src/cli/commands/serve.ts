@@ -9,6 +9,7 @@ import { SessionPool } from '../../interop/openenv/sessionPool.js';
 import { environmentArena } from '../../trainer/rollout/environmentArena.js';
 import { loadSettings } from '../../trainer/run/settings.js';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { interruptible } from '../interrupt.js';
 import {
   countFromOne,
@@ -61,7 +62,7 @@ async function serve(options: ServeCommandOptions, signal: AbortSignal): Promise
   const token = await readToken(options.tokenFile);
   if (token === null && !isLoopback(options.host)) {
     throw badInput(
-      `Whoever reaches ${options.host} could run commands here.`,
+      say`Whoever reaches ${options.host} could run commands here.`,
       'Set WHETSTONE_TOKEN or --token-file, or listen on 127.0.0.1.',
     );
   }
@@ -83,7 +84,7 @@ async function serve(options: ServeCommandOptions, signal: AbortSignal): Promise
     // A session that is ended meets its own cancellation: no news.
     const report = (error: unknown) => {
       if (error instanceof WhetstoneError && error.kind === 'cancelled') return;
-      process.stderr.write(`${printable(describeError(error).line)}\n`);
+      process.stderr.write(`${printable(describeError(error).said.message)}\n`);
     };
     const server = await serveOpenEnv(pool, {
       ...{ host, port: options.port, token, name, version },
@@ -118,9 +119,9 @@ const aborted = (signal: AbortSignal) =>
 async function readToken(file: string | undefined): Promise<string | null> {
   if (file === undefined) return process.env.WHETSTONE_TOKEN?.trim() || null;
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw badInput(`${file} cannot be read (${error.code}).`, 'Name a file that holds the token.', error);
+    throw badInput(say`${file} cannot be read (${String(error.code)}).`, 'Name a file that holds the token.', error);
   });
-  if (text.trim() === '') throw badInput(`${file} is empty.`, 'Put the token into it.');
+  if (text.trim() === '') throw badInput(say`${file} is empty.`, 'Put the token into it.');
   return text.trim();
 }
 

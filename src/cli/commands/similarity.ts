@@ -3,6 +3,7 @@ import { ratio } from '../../env/reward/ratio.js';
 import { patchesSimilarity, similarityReason } from '../../env/reward/similarity.js';
 import { FormatError } from '../../env/reward/unifiedPatch.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { jsonOption, type AddCommand } from '../options.js';
 import { print, printable, printJson, table } from '../output.js';
 
@@ -50,7 +51,7 @@ function compare(predicted: string, oracle: string, oraclePath: string) {
   } catch (error) {
     if (error instanceof FormatError)
       throw badInput(
-        `${oraclePath} is not a unified diff: ${error.message}`,
+        say`${oraclePath} is not a unified diff: ${error.message}`,
         'Give a patch as `git diff` prints it, or use --text.',
         error,
       );
@@ -62,11 +63,15 @@ function compare(predicted: string, oracle: string, oraclePath: string) {
 export async function readText(path: string): Promise<string> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     const reason = { ENOENT: 'does not exist', EISDIR: 'is a folder' }[error.code ?? ''];
-    throw badInput(`The file '${path}' ${reason ?? `cannot be read (${error.code})`}.`, 'Name a text file.', error);
+    throw badInput(
+      say`The file '${path}' ${reason ?? `cannot be read (${String(error.code)})`}.`,
+      'Name a text file.',
+      error,
+    );
   });
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    throw badInput(`${path} is not UTF-8 text.`, 'Give a text file.', error);
+    throw badInput(say`${path} is not UTF-8 text.`, 'Give a text file.', error);
   }
 }

@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { excludeTask, includeTask, readExclusions } from '../../env/tasks/excludedTasks.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { locateState, repoOption, type RepoOptions } from '../options.js';
 import { print, printable } from '../output.js';
 import { taskById } from '../tasks.js';
@@ -31,7 +32,7 @@ async function include(id: string, options: RepoOptions): Promise<void> {
   const { stateFolder } = await locateState(options);
   // Not looked for among the tasks: a new build may have dropped it.
   if (!(await readExclusions(stateFolder)).has(id))
-    throw badInput(`The task ${JSON.stringify(id)} is not excluded.`, 'See `whetstone tasks list`.');
+    throw badInput(say`The task ${JSON.stringify(id)} is not excluded.`, 'See `whetstone tasks list`.');
   await includeTask(stateFolder, id);
   print(printable(`${id} is included again.`));
 }

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { openEnvironment } from '../../env/openEnvironment.js';
 import { runTestsOfTask, testedTrees, type TestedTask, type TestedTree } from '../../env/tasks/taskTests.js';
 import { failed } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { loadSettings } from '../../trainer/run/settings.js';
 import { interruptible } from '../interrupt.js';
 import { jsonOption, locateState, repoOption, sandboxOption, type SandboxOptions } from '../options.js';
@@ -50,8 +51,8 @@ async function test(id: string, options: TestCommandOptions, signal: AbortSignal
   const wrong = tested.tests.filter(({ isAsItMustBe }) => !isAsItMustBe).length;
   if (wrong > 0) {
     const remedy =
-      tested.outcome === 'completed' ? 'Their messages say why.' : `The run of the tests: ${tested.outcome}.`;
-    throw failed(`${wrong} of ${tested.tests.length} tests do not end as they must.`, remedy);
+      tested.outcome === 'completed' ? say`Their messages say why.` : say`The run of the tests: ${tested.outcome}.`;
+    throw failed(say`${wrong} of ${tested.tests.length} tests do not end as they must.`, remedy);
   }
 }
 

@@ -99,10 +99,10 @@ async function build(options: BuildCommandOptions, signal: AbortSignal): Promise
         },
         {
           signal,
-          onProgress: ({ message, kept, total, tried }) =>
+          onProgress: ({ said, kept, total, tried }) =>
             progress.update(
               // Before a candidate is tried, what is done first is all there is to say.
-              tried === 0 ? { message } : say`${kept} of at most ${total} tasks, ${tried} candidates tried. ${message}`,
+              tried === 0 ? said : say`${kept} of at most ${total} tasks, ${tried} candidates tried. ${said}`,
             ),
         },
       );
@@ -118,7 +118,7 @@ function parseSources(text: string): TaskSource[] {
   const sources = text.split(',').map((source) => source.trim());
   const isSource = (source: string): source is TaskSource => source === 'history' || source === 'injection';
   if (!sources.every(isSource))
-    throw badInput(`--source ${JSON.stringify(text)} is unknown.`, 'Give history, injection, or history,injection.');
+    throw badInput(say`--source ${JSON.stringify(text)} is unknown.`, 'Give history, injection, or history,injection.');
   return sources;
 }
 
@@ -187,7 +187,7 @@ async function verify(options: SandboxOptions & { task?: string }, signal: Abort
     const progress = new ProgressLine();
     const verified = await verifyTasks(environment, tasks, {
       signal,
-      onProgress: ({ done, total, message }) => progress.update(say`${done} of ${total} tasks. ${printable(message)}`),
+      onProgress: ({ done, total, said }) => progress.update(say`${done} of ${total} tasks. ${said}`),
     });
     progress.clear();
     await dropTasks(stateFolder, verified);
@@ -195,7 +195,7 @@ async function verify(options: SandboxOptions & { task?: string }, signal: Abort
     else printVerified(verified);
     const cheated = verified.filter(({ failures }) => failures.length > 0);
     if (cheated.length > 0) {
-      const failure = `${cheated.length} of ${verified.length} tasks can be cheated or are broken.`;
+      const failure = say`${cheated.length} of ${verified.length} tasks can be cheated or are broken.`;
       throw failed(failure, 'They were dropped; `whetstone tasks list` says why.');
     }
   });

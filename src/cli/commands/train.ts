@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { startTraining } from '../../trainer/background/client.js';
 import { resumeChangesSchema, type ResumeChanges } from '../../trainer/run/resumeChanges.js';
 import { compareEvaluations } from '../../trainer/evaluation/compareEvaluations.js';
@@ -180,8 +181,8 @@ export function chosenChanges(options: TrainOptions): ResumeChanges {
   if (fixed === undefined) return resumeChangesSchema.parse(Object.fromEntries(said));
   throw new WhetstoneError(
     'bad-input',
-    `A resumed run keeps its own \`${fixed[0]}\`.`,
-    `Leave it out, or start a new run. What can change: ${Object.keys(resumeChangesSchema.shape).join(', ')}.`,
+    say`A resumed run keeps its own \`${fixed[0]}\`.`,
+    say`Leave it out, or start a new run. What can change: ${Object.keys(resumeChangesSchema.shape).join(', ')}.`,
   );
 }
 
@@ -219,14 +220,14 @@ export async function runTraining(
   if (end.status === 'stopped')
     throw new WhetstoneError(
       'cancelled',
-      `Run ${run.id} was stopped.`,
-      `Go on with \`whetstone train --resume ${run.id}\`.`,
+      say`Run ${run.id} was stopped.`,
+      say`Go on with \`whetstone train --resume ${run.id}\`.`,
     );
-  if (end.status === 'failed') throw new WhetstoneError(end.errorKind ?? 'failed', end.message, '');
+  if (end.status === 'failed') throw new WhetstoneError(end.errorKind ?? 'failed', end, '');
   throw new WhetstoneError(
     'failed',
-    `The background process of run ${run.id} is gone.`,
-    `See ${run.paths.log}, and go on with \`whetstone train --resume ${run.id}\`.`,
+    say`The background process of run ${run.id} is gone.`,
+    say`See ${run.paths.log}, and go on with \`whetstone train --resume ${run.id}\`.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { copyFile, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { git } from './git.js';
 import { line } from './gitOutput.js';
 import { withTemporaryIndex } from './temporaryIndex.js';
@@ -28,7 +29,7 @@ export async function captureDirtyTree(
     const exclusions = excluded.map((name) => `:(exclude,glob)**/${name}/**`);
     await git(own, ['add', '--all', '--', '.', ...exclusions]);
     const tree = line(await git(own, ['write-tree', '--missing-ok']));
-    if (!tree) throw infrastructure(`The uncommitted files of ${root} could not be read.`, 'Commit them first.');
+    if (!tree) throw infrastructure(say`The uncommitted files of ${root} could not be read.`, 'Commit them first.');
     return tree;
   });
 }

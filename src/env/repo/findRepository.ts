@@ -1,6 +1,7 @@
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { git } from './git.js';
 
 const searchDepth = 3;
@@ -21,10 +22,10 @@ export async function findRepositoryRoot(given: string): Promise<string> {
   if (inside.length > 1) {
     const names = inside.map((found) => path.relative(folder, found)).sort();
     const shown = names.slice(0, 5).join(', ') + (names.length > 5 ? ', …' : '');
-    throw badInput(`${folder} holds ${names.length} git repositories: ${shown}.`, 'Name one of them with --repo.');
+    throw badInput(say`${folder} holds ${names.length} git repositories: ${shown}.`, 'Name one of them with --repo.');
   }
   throw badInput(
-    `${folder} is not a git repository.`,
+    say`${folder} is not a git repository.`,
     'Run `git init` and commit there, or name another folder with --repo.',
   );
 }
@@ -34,7 +35,7 @@ async function existingFolder(given: string): Promise<string> {
     const resolved = await realpath(path.resolve(given));
     return (await stat(resolved)).isDirectory() ? resolved : path.dirname(resolved);
   } catch (error) {
-    throw badInput(`The folder ${given} does not exist.`, 'Name an existing folder with --repo.', error);
+    throw badInput(say`The folder ${given} does not exist.`, 'Name an existing folder with --repo.', error);
   }
 }
 
@@ -43,7 +44,10 @@ async function topLevel(folder: string): Promise<string | null> {
   try {
     const bare = (await git({ folder }, ['rev-parse', '--is-bare-repository'])).trim();
     if (bare === 'true') {
-      throw badInput(`${folder} is a bare git repository, without files.`, 'Clone it and name the clone with --repo.');
+      throw badInput(
+        say`${folder} is a bare git repository, without files.`,
+        'Clone it and name the clone with --repo.',
+      );
     }
     return path.resolve((await git({ folder }, ['rev-parse', '--show-toplevel'])).replace(/\r?\n$/, ''));
   } catch (error) {

@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { GitError, simpleGit } from 'simple-git';
 import { badInput, cancelled, infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 
 /** What of git's surroundings a command is given, beside its folder. Paths are absolute. */
 export interface GitContext {
@@ -127,8 +128,8 @@ function explain(error: unknown, args: readonly string[], context: GitContext): 
   }
   if (/dubious ownership/.test(text)) {
     return badInput(
-      `git refuses to read ${context.folder}, since another user owns it.`,
-      `Run: git config --global --add safe.directory '${context.folder}'`,
+      say`git refuses to read ${context.folder}, since another user owns it.`,
+      say`Run: git config --global --add safe.directory '${context.folder}'`,
       error,
     );
   }
@@ -137,7 +138,7 @@ function explain(error: unknown, args: readonly string[], context: GitContext): 
   }
   if (error instanceof GitError) {
     const reason = text.split('\n').find((line) => /^(fatal|error):/.test(line)) ?? text.split('\n')[0];
-    return infrastructure(`git ${args[0]} failed in ${context.folder}: ${reason}.`, '', error);
+    return infrastructure(say`git ${args[0]} failed in ${context.folder}: ${reason}.`, '', error);
   }
   return error instanceof Error ? error : new Error(text);
 }
@@ -152,19 +153,23 @@ function isFull(folder: string): boolean {
 
 const diskFull = (where: string, cause?: unknown) =>
   badInput(
-    `The disk that holds ${where} is full.`,
+    say`The disk that holds ${where} is full.`,
     'Free some space (deleting .whetstone/cache is safe) and try again.',
     cause,
   );
 
 /** Turns a failing file operation into one clear line; other errors pass through unchanged. */
-export function explainFileError(error: unknown, what: string, where: string): unknown {
+export function explainFileError(error: unknown, what: 'read' | 'write', where: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   // A program that copies for us says it in words.
   const words = error instanceof Error ? error.message : '';
   if (code === 'ENOSPC' || code === 'EDQUOT' || diskIsFull.test(words)) return diskFull(where, error);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return badInput(`Could not ${what} ${where}: permission denied.`, 'Make the folder writable for you.', error);
+    const words =
+      what === 'read'
+        ? say`Could not read ${where}: permission denied.`
+        : say`Could not write ${where}: permission denied.`;
+    return badInput(words, 'Make the folder writable for you.', error);
   }
   return error;
 }

@@ -1,6 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { captureDirtyTree } from './captureDirtyTree.js';
 import { findRepositoryRoot } from './findRepository.js';
 import { explainFileError, git } from './git.js';
@@ -45,7 +46,7 @@ export async function openRepository(given: string, options: { stateFolder?: str
   const root = await findRepositoryRoot(given);
   const gitDir = line(await git({ folder: root }, ['rev-parse', '--absolute-git-dir']));
   const headCommit = line(await git({ folder: root }, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']));
-  if (!headCommit) throw badInput(`${root} has no commit yet.`, 'Commit your files first.');
+  if (!headCommit) throw badInput(say`${root} has no commit yet.`, 'Commit your files first.');
   const stateFolder = await ensureStateFolder(root, options.stateFolder);
   const objectDirectory = path.join(stateFolder, 'objects');
   await mkdir(objectDirectory, { recursive: true }).catch((error: unknown) => {
@@ -65,7 +66,7 @@ export async function openRepository(given: string, options: { stateFolder?: str
     git: read,
     treeOf: async (commit) => {
       const tree = line(await read(['rev-parse', '--verify', '--quiet', `${commit}^{tree}`]));
-      if (!tree) throw badInput(`${commit} is not a commit of ${root}.`, 'Name a commit that the clone holds.');
+      if (!tree) throw badInput(say`${commit} is not a commit of ${root}.`, 'Name a commit that the clone holds.');
       return tree;
     },
     materializeTree: (treeish, folder, signal) =>

@@ -1,4 +1,5 @@
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { RewardComponent } from '../../trajectory/grade.js';
 import { defaultConduct, type ConductWeights } from './conduct.js';
 
@@ -25,17 +26,17 @@ const RANGES: Readonly<Record<Earned, readonly [number, number]>> = {
  * what misconduct costs is not earned.
  */
 export function checkWeights(weights: RewardWeights): void {
-  const remedy = 'Set reward.tests, reward.similarity and reward.format, for example to 1, 0.2 and 0.1.';
+  const remedy = say`Set reward.tests, reward.similarity and reward.format, for example to 1, 0.2 and 0.1.`;
   const { conduct, ...earned } = weights;
   for (const [name, weight] of Object.entries({ ...earned, ...conduct })) {
     if (!Number.isFinite(weight) || weight < 0) {
-      throw badInput(`The reward weight "${name}" is ${weight}, not a number of at least 0.`, remedy);
+      throw badInput(say`The reward weight "${name}" is ${weight}, not a number of at least 0.`, remedy);
     }
   }
   const others = weights.similarity + weights.format;
   if (weights.tests < others || weights.tests === 0) {
     throw badInput(
-      `The reward weight of the tests is ${weights.tests}, less than half of all (${weights.tests + others}).`,
+      say`The reward weight of the tests is ${weights.tests}, less than half of all (${weights.tests + others}).`,
       remedy,
     );
   }

@@ -6,11 +6,12 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { commandEnvironment, withJoinedOutput } from './commandEnvironment.js';
 import type { Janitor } from './janitorClient.js';
 import { killTree, markerVariable, waitForEnd } from './processTree.js';
 import { processLimit, runBounded } from './runBounded.js';
-import type { Mount, Sandbox, SandboxCommand, SandboxResult, SandboxView } from './sandbox.js';
+import type { Mount, Sandbox, SandboxCommand, SandboxProblem, SandboxResult, SandboxView } from './sandbox.js';
 import { isInside, type Toolchain } from './toolchain.js';
 
 const run = promisify(execFile);
@@ -66,7 +67,10 @@ export class Bubblewrap implements Sandbox {
       if (wasSetUp) return result;
       if (attempt === setupAttempts) {
         const reason = result.output.trim().split('\n').pop() ?? '';
-        throw infrastructure(`The sandbox could not be set up: ${reason}.`, 'Try again, or use --sandbox unconfined.');
+        throw infrastructure(
+          say`The sandbox could not be set up: ${reason}.`,
+          'Try again, or use --sandbox unconfined.',
+        );
       }
       await setTimeout(setupPauseMs);
     }
@@ -137,12 +141,11 @@ export class Bubblewrap implements Sandbox {
 }
 
 /** Null where bubblewrap works here; else one line that says what is missing and how to get it. */
-export async function bubblewrapProblem(): Promise<{ problem: string; remedy: string } | null> {
+export async function bubblewrapProblem(): Promise<SandboxProblem | null> {
   if (process.platform !== 'linux') {
     return {
-      problem: 'bubblewrap, the sandbox, runs on Linux only.',
-      remedy:
-        'Use --sandbox seatbelt (macOS) or docker:IMAGE, or --sandbox unconfined for a repository that you trust.',
+      problem: say`bubblewrap, the sandbox, runs on Linux only.`,
+      remedy: say`Use --sandbox seatbelt (macOS) or docker:IMAGE, or --sandbox unconfined for a repository that you trust.`,
     };
   }
   const token = randomUUID();
@@ -151,24 +154,21 @@ export async function bubblewrapProblem(): Promise<{ problem: string; remedy: st
     const { stdout } = await run('bwrap', [...args, '--', '/bin/echo', token], { timeout: 20_000 });
     if (stdout.trim() === token) return null;
     return {
-      problem: 'bubblewrap, the sandbox, ran and printed nothing.',
-      remedy: 'Reinstall the package bubblewrap.',
+      problem: say`bubblewrap, the sandbox, ran and printed nothing.`,
+      remedy: say`Reinstall the package bubblewrap.`,
     };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return {
-        problem: 'bubblewrap, the sandbox, is not installed.',
-        remedy:
-          'Install it (apt-get install bubblewrap), use --sandbox podman or docker, or --sandbox unconfined for a repository that you trust.',
+        problem: say`bubblewrap, the sandbox, is not installed.`,
+        remedy: say`Install it (apt-get install bubblewrap), use --sandbox podman or docker, or --sandbox unconfined for a repository that you trust.`,
       };
     }
     const reason =
       error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n')[0] : String(error);
     return {
-      problem: `bubblewrap, the sandbox, is installed but fails to start: ${reason}.`,
-      remedy:
-        'Ubuntu 24.04 and many containers forbid user namespaces: allow them for bwrap with an AppArmor profile ' +
-        '(or sysctl kernel.apparmor_restrict_unprivileged_userns=0), use --sandbox podman or docker, or --sandbox unconfined for a repository that you trust.',
+      problem: say`bubblewrap, the sandbox, is installed but fails to start: ${reason}.`,
+      remedy: say`Ubuntu 24.04 and many containers forbid user namespaces: allow them for bwrap with an AppArmor profile (or sysctl kernel.apparmor_restrict_unprivileged_userns=0), use --sandbox podman or docker, or --sandbox unconfined for a repository that you trust.`,
     };
   }
 }

@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { commandEnvironment } from './commandEnvironment.js';
 import type { Janitor } from './janitorClient.js';
 import { memoryLimitBytes, processLimit, runBounded } from './runBounded.js';
@@ -65,7 +66,7 @@ export class Container implements Sandbox {
     const [exitCode, isOutOfMemory, status] = answer.trim().split(' ');
     if (status !== 'exited') {
       const reason = result.output.trim().split('\n').pop() ?? '';
-      throw infrastructure(`The sandbox could not be set up: ${reason}.`, 'Try again, or choose another --sandbox.');
+      throw infrastructure(say`The sandbox could not be set up: ${reason}.`, 'Try again, or choose another --sandbox.');
     }
     // The kernel kills what takes too much memory, and not every engine hears of it (control groups of version 1).
     const isKilled = isOutOfMemory === 'true' || Number(exitCode) === 128 + constants.signals.SIGKILL;

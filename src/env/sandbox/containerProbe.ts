@@ -2,18 +2,15 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { say } from '../../trajectory/said.js';
 import type { ContainerImage, ContainerKind } from './container.js';
+import type { SandboxProblem } from './sandbox.js';
 import { findProgram, type Toolchain } from './toolchain.js';
 
 const run = promisify(execFile);
 const probeMilliseconds = 60_000;
 const emptyImage = 'localhost/whetstone-empty:1';
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/opt', '/nix'];
-
-export interface ContainerProblem {
-  readonly problem: string;
-  readonly remedy: string;
-}
 
 /** An engine that ran something a moment ago, and what there is in its containers. */
 export interface ProbedContainer {
@@ -30,18 +27,21 @@ export async function probeContainer(
   kind: ContainerKind,
   image: string | null,
   machine: Toolchain,
-): Promise<ProbedContainer | ContainerProblem> {
+): Promise<ProbedContainer | SandboxProblem> {
   if (process.platform === 'win32') {
-    return { problem: 'The sandbox does not run on Windows itself.', remedy: 'Open the repository in WSL 2.' };
+    return { problem: say`The sandbox does not run on Windows itself.`, remedy: say`Open the repository in WSL 2.` };
   }
   const program = await findProgram(kind, (process.env.PATH ?? '').split(':'));
   if (program === null) {
-    return { problem: `${kind}, the sandbox, is not installed.`, remedy: 'Install it, or choose another --sandbox.' };
+    return {
+      problem: say`${kind}, the sandbox, is not installed.`,
+      remedy: say`Install it, or choose another --sandbox.`,
+    };
   }
   if (image === null && process.platform !== 'linux') {
     return {
-      problem: `${kind} runs Linux containers, in which the programs of this machine do not start.`,
-      remedy: `Name an image with the tools that the tests need, e.g. --sandbox ${kind}:node:24.`,
+      problem: say`${kind} runs Linux containers, in which the programs of this machine do not start.`,
+      remedy: say`Name an image with the tools that the tests need, e.g. --sandbox ${kind}:node:24.`,
     };
   }
   try {
@@ -56,11 +56,13 @@ export async function probeContainer(
     return { program, image: chosen, toolchain: await toolchainOf(program, image) };
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string };
-    const reason = (stderr?.trim() || message).split('\n').at(-1);
-    const pull = image === null ? '' : `Is the image there (${kind} pull ${image})? `;
+    const reason = (stderr?.trim() || message).split('\n').at(-1) ?? '';
     return {
-      problem: `${kind}, the sandbox, is installed but fails to run a command: ${reason}.`,
-      remedy: `${pull}Start the engine and allow yourself to use it, or choose another --sandbox.`,
+      problem: say`${kind}, the sandbox, is installed but fails to run a command: ${reason}.`,
+      remedy:
+        image === null
+          ? say`Start the engine and allow yourself to use it, or choose another --sandbox.`
+          : say`Is the image there (${kind} pull ${image})? Start the engine and allow yourself to use it, or choose another --sandbox.`,
     };
   }
 }

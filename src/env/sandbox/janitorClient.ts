@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 
 /** The owner's side of the janitor: what is noted here is cleaned up even where this process is killed. */
 export class Janitor {
@@ -14,7 +15,7 @@ export class Janitor {
     if (this.child) return;
     if (!existsSync(script)) {
       throw infrastructure(
-        `Whetstone's own file ${script} is missing.`,
+        say`Whetstone's own file ${script} is missing.`,
         'Run `npm run build`, or install Whetstone again.',
       );
     }

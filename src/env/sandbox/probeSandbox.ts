@@ -4,7 +4,7 @@ import { Container } from './container.js';
 import { probeContainer } from './containerProbe.js';
 import { neighbours } from './neighbours.js';
 import type { Janitor } from './janitorClient.js';
-import type { Sandbox, SandboxKind } from './sandbox.js';
+import type { Sandbox, SandboxKind, SandboxProblem } from './sandbox.js';
 import { parseSandboxChoice, type SandboxChoice } from './sandboxChoice.js';
 import { Seatbelt, seatbeltProblem } from './seatbelt.js';
 import { findToolchain, type Toolchain } from './toolchain.js';
@@ -13,10 +13,6 @@ import { Unconfined } from './unconfined.js';
 interface Probed {
   readonly sandbox: Sandbox;
   readonly toolchain: Toolchain;
-}
-interface Problem {
-  readonly problem: string;
-  readonly remedy: string;
 }
 
 /**
@@ -32,18 +28,18 @@ export async function probeSandbox(
   const beside = await neighbours(options.repoRoot);
   const toolchain = await findToolchain(options.repoRoot, [...hiddenFolders(), ...beside]);
   const probes = {
-    bubblewrap: async (): Promise<Probed | Problem> =>
+    bubblewrap: async (): Promise<Probed | SandboxProblem> =>
       (await bubblewrapProblem()) ?? {
         sandbox: new Bubblewrap(toolchain, await supportsSize(), [stateFolder, ...beside], janitor),
         toolchain,
       },
-    seatbelt: async (): Promise<Probed | Problem> =>
+    seatbelt: async (): Promise<Probed | SandboxProblem> =>
       (await seatbeltProblem()) ?? { sandbox: new Seatbelt(toolchain, janitor), toolchain },
     podman: () => container('podman'),
     docker: () => container('docker'),
     unconfined: (): Promise<Probed> => Promise.resolve({ sandbox: new Unconfined(toolchain, janitor), toolchain }),
   };
-  const container = async (engine: 'podman' | 'docker'): Promise<Probed | Problem> => {
+  const container = async (engine: 'podman' | 'docker'): Promise<Probed | SandboxProblem> => {
     const probed = await probeContainer(engine, image, toolchain);
     if ('problem' in probed) return probed;
     const sandbox = new Container(engine, probed.program, probed.image, probed.toolchain, janitor);
@@ -51,7 +47,7 @@ export async function probeSandbox(
   };
   const own: SandboxKind = process.platform === 'darwin' ? 'seatbelt' : 'bubblewrap';
   const kinds: SandboxKind[] = kind === 'auto' ? [own, 'podman', 'docker'] : [kind];
-  const problems: Problem[] = [];
+  const problems: SandboxProblem[] = [];
   for (const candidate of kinds) {
     const probed = await probes[candidate]();
     if ('sandbox' in probed) return probed;

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { BoundedOutput } from './boundedOutput.js';
 import { treeUsage } from './processTree.js';
 import type { SandboxCommand, SandboxResult } from './sandbox.js';
@@ -120,7 +121,7 @@ function startOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('spawn', () => resolve(child.pid ?? 0));
     child.once('error', (error) => {
-      reject(infrastructure(`${child.spawnfile} could not be started: ${error.message}.`, '', error));
+      reject(infrastructure(say`${child.spawnfile} could not be started: ${error.message}.`, '', error));
     });
   });
 }

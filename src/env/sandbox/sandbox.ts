@@ -1,7 +1,15 @@
+import type { Said } from '../../trajectory/said.js';
+
 /** A folder made visible inside the sandbox. Where it does not remount, `target` is reached by a symbolic link. */
 export interface Mount {
   readonly source: string;
   readonly target: string;
+}
+
+/** Why a sandbox does not work here, and how to get it. */
+export interface SandboxProblem {
+  readonly problem: Said;
+  readonly remedy: Said;
 }
 
 /** What a command sees of the machine. */

@@ -6,9 +6,10 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { say } from '../../trajectory/said.js';
 import type { Janitor } from './janitorClient.js';
 import { runOnHost } from './runOnHost.js';
-import type { Sandbox, SandboxCommand, SandboxResult, SandboxView } from './sandbox.js';
+import type { Sandbox, SandboxCommand, SandboxProblem, SandboxResult, SandboxView } from './sandbox.js';
 import type { Toolchain } from './toolchain.js';
 
 const run = promisify(execFile);
@@ -64,8 +65,8 @@ export function seatbeltProfile(writable: readonly string[], readable: readonly 
 const quoted = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
 /** Null where seatbelt holds here, tried out: a command starts, and can neither write, read nor connect where it must not. */
-export async function seatbeltProblem(): Promise<{ problem: string; remedy: string } | null> {
-  const remedy = 'Use a container (--sandbox docker:IMAGE), or --sandbox unconfined for a repository that you trust.';
+export async function seatbeltProblem(): Promise<SandboxProblem | null> {
+  const remedy = say`Use a container (--sandbox docker:IMAGE), or --sandbox unconfined for a repository that you trust.`;
   const base = await realpath(await mkdtemp(path.join(tmpdir(), 'whetstone-seatbelt-')));
   const [token, secret] = [randomUUID(), randomUUID()];
   const listener = net.createServer((connection) => connection.destroy()).listen(0, '127.0.0.1');
@@ -76,13 +77,13 @@ export async function seatbeltProblem(): Promise<{ problem: string; remedy: stri
     const script = 'cat secret; echo x > file && echo written; nc -z -G 2 127.0.0.1 "$2" && echo connected; echo "$1"';
     const argv = ['-p', seatbeltProfile([], []), '/bin/sh', '-c', script, 'sh', token, String(port)];
     const { stdout } = await run(program, argv, { cwd: base, timeout: 20_000 });
-    if (!stdout.includes(token)) return { problem: 'seatbelt, the sandbox, ran and printed nothing.', remedy };
+    if (!stdout.includes(token)) return { problem: say`seatbelt, the sandbox, ran and printed nothing.`, remedy };
     if ([secret, 'written', 'connected'].some((sign) => stdout.includes(sign))) {
-      return { problem: 'seatbelt, the sandbox, does not confine on this system.', remedy };
+      return { problem: say`seatbelt, the sandbox, does not confine on this system.`, remedy };
     }
     return null;
   } catch (error) {
-    return { problem: `seatbelt, the sandbox, fails to start: ${(error as Error).message.split('\n')[0]}.`, remedy };
+    return { problem: say`seatbelt, the sandbox, fails to start: ${(error as Error).message.split('\n')[0]}.`, remedy };
   } finally {
     listener.close();
     await rm(base, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 import { badInput, cancelled, type WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { RepositoryEnvironment } from '../environment.js';
 import { mergeReports } from '../testing/mergeReports.js';
 import type { DetectedRunner, TestReport } from '../testing/testRunner.js';
@@ -127,16 +128,16 @@ function problemOf(
   const service = neededService(report)?.service ?? serviceIn(report.output);
   switch (report.outcome) {
     case 'no-tests':
-      return badInput(`${name} found no tests in ${repoRoot}.`, `Add tests that ${name} runs, and commit them.`);
+      return badInput(say`${name} found no tests in ${repoRoot}.`, say`Add tests that ${name} runs, and commit them.`);
     case 'timed-out':
       if (service !== null) return needs(name, service);
       return badInput(
-        `The tests did not end within ${Math.round(timeoutMs / 1000)} s.`,
+        say`The tests did not end within ${Math.round(timeoutMs / 1000)} s.`,
         'Allow them more time with --test-seconds, or see why they hang without a network.',
       );
     case 'crashed':
       if (service !== null) return needs(name, service);
-      return badInput(`The tests did not run to their end: ${lastLine}`, `Make them pass with ${name} first.`);
+      return badInput(say`The tests did not run to their end: ${lastLine}`, say`Make them pass with ${name} first.`);
     case 'completed':
       break;
   }
@@ -145,20 +146,20 @@ function problemOf(
   if (failure === undefined) return badInput('Every test is skipped.', 'Enable some of the tests.');
   if (service !== null) return needs(name, service);
   return badInput(
-    `Every test fails before anything was changed, first ${failure.id}: ${shortMessage(failure.message)}`,
+    say`Every test fails before anything was changed, first ${failure.id}: ${shortMessage(failure.message)}`,
     'Make them pass in a clean clone without a network first.',
   );
 }
 
 const tooLong = (whole: DetectedRunner, sample: DetectedRunner, timeoutMs: number) =>
   badInput(
-    `The tests did not end within ${Math.round(timeoutMs / 1000)} s, so ${sample.testFiles.length} of ${whole.testFiles.length} test files are used.`,
+    say`The tests did not end within ${Math.round(timeoutMs / 1000)} s, so ${sample.testFiles.length} of ${whole.testFiles.length} test files are used.`,
     'Allow them more time with --test-seconds.',
   );
 
 const needs = (name: string, service: string) =>
   badInput(
-    `The tests of ${name} need ${service}, which cannot be reached where they run.`,
+    say`The tests of ${name} need ${service}, which cannot be reached where they run.`,
     'Only tests that need no service can be graded by.',
   );
 

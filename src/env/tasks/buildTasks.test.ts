@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WhetstoneError } from '../../trajectory/errors.js';
+import type { Said } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import type { RepositoryEnvironment } from '../environment.js';
 import {
@@ -205,7 +206,7 @@ describe('buildTasks', { timeout: 480_000 }, () => {
     const folder = await temporary.repository(javascript);
     const first = await build(folder, { limit: 2 });
     const messages: string[] = [];
-    const onProgress = ({ message }: { message: string }) => messages.push(message);
+    const onProgress = ({ said }: { said: Said }) => messages.push(said.message);
     expect(await build(folder, { limit: 2 }, { onProgress })).toMatchObject({ tasks: first.tasks });
     expect(messages).toEqual([]);
     await build(folder, { limit: 2, seed: 2 }, { onProgress });

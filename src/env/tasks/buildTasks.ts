@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { say, type Said } from '../../trajectory/said.js';
 import type { Funnel, TaskSource } from '../../trajectory/task.js';
 import type { RepositoryEnvironment } from '../environment.js';
 import type { Attempt, AttemptResult, TaskDraft } from './attempt.js';
@@ -58,7 +59,7 @@ export interface BuildProgress {
   readonly kept: number;
   /** Candidates looked at so far. */
   readonly tried: number;
-  readonly message: string;
+  readonly said: Said;
 }
 
 export interface BuildHooks {
@@ -85,13 +86,13 @@ export async function buildTasks(
 
   const report = (progress: Omit<BuildProgress, 'done' | 'total'>) =>
     hooks.onProgress?.({ done: Math.min(progress.kept, options.limit), total: options.limit, ...progress });
-  report({ kept: 0, tried: 0, message: 'Running the tests for a baseline' });
+  report({ kept: 0, tried: 0, said: say`Running the tests for a baseline` });
   const { concurrency, validationRuns: times, testTimeoutMs, signal } = { ...options, ...hooks };
   const baseline = await measureBaseline(environment, { times, timeoutMs: testTimeoutMs, concurrency, signal });
   const quarantine = new Quarantine();
   quarantine.noteSound(baseline.flaky);
   const paths = await treePaths(environment);
-  report({ kept: 0, tried: 0, message: 'Proving that a change reaches the tests' });
+  report({ kept: 0, tried: 0, said: say`Proving that a change reaches the tests` });
   const reach = await provenReach(environment, () =>
     proveReach(environment, baseline, paths, {
       timeoutMs: Math.min(testTimeoutMs, 10_000 + 2 * baseline.durationMs),
@@ -122,7 +123,7 @@ export async function buildTasks(
   ) => {
     const before = { tried: all().length, kept: draftsOf(all()).length };
     results[source] = await searchTasks(attempts, { ...share, concurrency, signal }, ({ tried, kept, message }) =>
-      report({ tried: before.tried + tried, kept: before.kept + kept, message }),
+      report({ tried: before.tried + tried, kept: before.kept + kept, said: { message } }),
     );
   };
   const injects = options.sources.includes('injection');
@@ -220,17 +221,21 @@ async function readStoredWith(environment: RepositoryEnvironment, key: string): 
 
 function noTask(funnel: Funnel, isOutOfTime: boolean): WhetstoneError {
   const reasons = Object.entries({ ...funnel.skipped, ...funnel.invalid }).sort(([, a], [, b]) => b - a);
-  const main = reasons.length === 0 ? '' : `; most often: ${reasons[0][0]} (${reasons[0][1]})`;
+  const [most] = reasons;
   if (isOutOfTime) {
-    const tried = `No task was found in time among ${funnel.found} candidates${main}.`;
+    const tried = most
+      ? say`No task was found in time among ${funnel.found} candidates; most often: ${most[0]} (${most[1]}).`
+      : say`No task was found in time among ${funnel.found} candidates.`;
     return badInput(tried, 'Allow more time, or make the tests faster.');
   }
-  if (reasons.length === 0) {
+  if (most === undefined) {
     return badInput(
       'No place for a task was found: no source in JavaScript, TypeScript, Python, Go, Rust or Java, and no commit to learn from.',
       'Look at another repository.',
     );
   }
-  const tried = `No task survived of ${funnel.found} candidates${main}.`;
-  return badInput(tried, 'Add tests that cover more of the source, or look at more commits.');
+  return badInput(
+    say`No task survived of ${funnel.found} candidates; most often: ${most[0]} (${most[1]}).`,
+    'Add tests that cover more of the source, or look at more commits.',
+  );
 }

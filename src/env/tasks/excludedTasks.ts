@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import { explainFileError } from '../repo/git.js';
 import { readTasks } from './taskStore.js';
@@ -33,7 +34,7 @@ export async function readExclusions(stateFolder: string): Promise<Exclusions> {
   }
   const parsed = excludedSchema.safeParse(parseJson(text));
   if (!parsed.success)
-    throw badInput(`${file} is damaged.`, 'Mend it, or delete it to have every task included.', parsed.error);
+    throw badInput(say`${file} is damaged.`, 'Mend it, or delete it to have every task included.', parsed.error);
   return new Map(parsed.data.tasks.map((exclusion) => [exclusion.instance_id, exclusion]));
 }
 

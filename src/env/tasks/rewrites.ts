@@ -1,3 +1,4 @@
+import { say } from '../../trajectory/said.js';
 import type { FileChange } from '../workspace/workspace.js';
 import { languageOf, parseSource, type SyntaxNode } from './injection/parsing.js';
 
@@ -17,8 +18,8 @@ export function equivalentRewrites(oracle: readonly FileChange[]): Rewrite[] {
     return changes.some((change, index) => change.after !== oracle[index].after) ? [{ name, changes }] : [];
   };
   return [
-    ...each('the oracle with a comment and a blank line', withComment),
-    ...each('the oracle with a local variable renamed', withRenamedLocal),
+    ...each(say`the oracle with a comment and a blank line`.message, withComment),
+    ...each(say`the oracle with a local variable renamed`.message, withRenamedLocal),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { failed } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Repository } from '../repo/repository.js';
 import { applyUnifiedDiff, FormatError } from '../reward/unifiedPatch.js';
@@ -48,6 +49,6 @@ async function apply(patch: string, read: Reader, task: Task): Promise<FileChang
     return await applyUnifiedDiff(patch, read);
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
-    throw failed(`A patch of ${task.instance_id} can not be shown as a difference: ${error.message}`, '', error);
+    throw failed(say`A patch of ${task.instance_id} can not be shown as a difference: ${error.message}`, '', error);
   }
 }

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Funnel, Task } from '../../trajectory/task.js';
 import { explainFileError } from '../repo/git.js';
 import { taskSchema } from './taskSchema.js';
@@ -113,4 +114,4 @@ async function writeWhole(path: string, text: string): Promise<void> {
   }
 }
 
-const damaged = (where: string, why: string) => badInput(`${where} is damaged: ${why}.`, REMEDY);
+const damaged = (where: string, why: string) => badInput(say`${where} is damaged: ${why}.`, REMEDY);

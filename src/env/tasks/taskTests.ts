@@ -1,4 +1,5 @@
 import { badInput, cancelled } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { TestStatus } from '../../trajectory/grade.js';
 import type { Task } from '../../trajectory/task.js';
 import type { RepositoryEnvironment } from '../environment.js';
@@ -54,8 +55,8 @@ export async function runTestsOfTask(
   ]);
   const stranger = only.find((id) => !known.has(id));
   if (stranger !== undefined) {
-    const where = `See \`whetstone tasks show ${task.instance_id}\`.`;
-    throw badInput(`${JSON.stringify(stranger)} is no test of ${task.instance_id}.`, where);
+    const where = say`See \`whetstone tasks show ${task.instance_id}\`.`;
+    throw badInput(say`${JSON.stringify(stranger)} is no test of ${task.instance_id}.`, where);
   }
   const workspace = await openTree(environment, task, tree);
   try {

@@ -1,4 +1,5 @@
 import { cancelled } from '../../trajectory/errors.js';
+import { say, type Said } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import { countedChanges } from '../countedChanges.js';
 import type { Environment } from '../environment.js';
@@ -13,6 +14,7 @@ import { unifiedDiff } from './unifiedDiff.js';
 
 /** One check of a task. */
 export interface Check {
+  /** By which its translation is found too. */
   readonly name: string;
   /** All of the test reward (the oracle and its rewrites), or no more than an empty patch gets (exploits). */
   readonly wanted: 'all' | 'nothing';
@@ -38,7 +40,7 @@ export interface TaskVerification {
 }
 
 export interface VerifyHooks {
-  readonly onProgress?: (progress: { done: number; total: number; message: string }) => void;
+  readonly onProgress?: (progress: { done: number; total: number; said: Said }) => void;
   readonly signal?: AbortSignal;
   /** For one run of a task's tests; less for exploits, where the oracle's takes far less. */
   readonly timeoutMs?: number;
@@ -58,7 +60,7 @@ export async function verifyTasks(
   for (const task of tasks) {
     const progress = { done: verified.length, total: tasks.length };
     verified.push(
-      await new Verification(environment, task, hooks).run((message) => hooks.onProgress?.({ ...progress, message })),
+      await new Verification(environment, task, hooks).run((said) => hooks.onProgress?.({ ...progress, said })),
     );
   }
   return verified;
@@ -82,19 +84,19 @@ class Verification {
     this.timeoutMs = hooks.timeoutMs ?? 120_000;
   }
 
-  async run(onCheck: (message: string) => void): Promise<TaskVerification> {
+  async run(onCheck: (said: Said) => void): Promise<TaskVerification> {
     const { environment, task } = this;
     const { oracle, start } = await readStart(environment, task);
     const checks: Check[] = [];
     const add = (check: Check) => {
       checks.push(check);
-      onCheck(`${task.instance_id}: ${check.name}`);
+      onCheck(say`${task.instance_id}: ${{ message: check.name }}`);
     };
     const started = performance.now();
     this.requireMachine = async () => {
       await gradeChanges(environment, task, oracle, { ...this.options, isMachineWell: false });
     };
-    await this.check('the oracle', 'all', () => this.grade(oracle)).then(add);
+    await this.check(say`the oracle`.message, 'all', () => this.grade(oracle)).then(add);
     // An exploit that ends at all ends in a time like the oracle's.
     this.timeoutMs = Math.min(this.timeoutMs, 5000 + 5 * (performance.now() - started));
     for (const { name, changes } of equivalentRewrites(oracle)) {

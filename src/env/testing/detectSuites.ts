@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Launcher } from '../sandbox/toolchain.js';
 import { ConfiguredRunner } from './configured/configuredRunner.js';
 import { programNames, runnerKinds, type Programs } from './runners.js';
@@ -27,7 +28,7 @@ export async function detectSuites(
     return new TestSuites(
       detected,
       runners,
-      lacking.map(({ problem, remedy }) => `${problem} ${remedy}`),
+      lacking.map(({ problem, remedy }) => `${problem.message} ${remedy.message}`),
     );
   }
   const names = runnerKinds.map(({ name }) => name);
@@ -35,14 +36,14 @@ export async function detectSuites(
   const other = await otherRunner(tree);
   if (other) {
     throw badInput(
-      `The tests run with ${other}, which Whetstone does not drive yet.`,
-      `It drives ${driven}, and what ${ownCommand} names.`,
+      say`The tests run with ${other}, which Whetstone does not drive yet.`,
+      say`It drives ${driven}, and what ${ownCommand} names.`,
     );
   }
   if (lacking.length > 0) throw badInput(lacking[0].problem, lacking[0].remedy);
   throw badInput(
-    `No tests were found for ${driven}.`,
-    `Add tests for one of them, or name your command in ${ownCommand}.`,
+    say`No tests were found for ${driven}.`,
+    say`Add tests for one of them, or name your command in ${ownCommand}.`,
   );
 }
 
@@ -54,7 +55,7 @@ async function lackingPrograms(tree: string, programs: Programs, launcher: Launc
       .map(async (kind) => ((await kind.create(kind.program, launcher).detect(tree)).length > 0 ? [kind] : [])),
   );
   return found.flat().map(({ name, program, install }) => ({
-    problem: `The tests run with ${name}, and no ${programNames[program]} was found.`,
+    problem: say`The tests run with ${name}, and no ${programNames[program]} was found.`,
     remedy: install,
   }));
 }

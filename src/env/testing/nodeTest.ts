@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { say } from '../../trajectory/said.js';
 import { insideTree, nodeFailureMessage } from './failureMessage.js';
 import { globToRegExp } from './glob.js';
 import { listFiles } from './listFiles.js';
@@ -41,8 +42,8 @@ export class NodeTest implements TestRunner {
   get check(): RunnerCheck {
     return {
       argv: [this.node, '-e', 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)'],
-      problem: `The tests run with node:test, and ${this.node} is older than Node 20 or does not start.`,
-      remedy: 'Put Node 20 or newer on PATH.',
+      problem: say`The tests run with node:test, and ${this.node} is older than Node 20 or does not start.`,
+      remedy: say`Put Node 20 or newer on PATH.`,
     };
   }
 

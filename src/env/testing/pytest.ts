@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { XMLParser } from 'fast-xml-parser';
 import { z } from 'zod';
+import { say } from '../../trajectory/said.js';
 import { pytestFailureMessage, withoutColours } from './failureMessage.js';
 import { globToRegExp } from './glob.js';
 import { listFiles } from './listFiles.js';
@@ -45,8 +46,8 @@ export class Pytest implements TestRunner {
   get check(): RunnerCheck {
     return {
       argv: [this.python, '-m', 'pytest', '--version'],
-      problem: `The tests run with pytest, and ${this.python} does not have it.`,
-      remedy: `Install it: ${this.python} -m pip install pytest (with the packages that the tests need).`,
+      problem: say`The tests run with pytest, and ${this.python} does not have it.`,
+      remedy: say`Install it: ${this.python} -m pip install pytest (with the packages that the tests need).`,
     };
   }
 

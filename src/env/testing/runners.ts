@@ -1,3 +1,4 @@
+import { say, type Said } from '../../trajectory/said.js';
 import type { Launcher } from '../sandbox/toolchain.js';
 import { CargoTest } from './cargoTest/cargoTest.js';
 import { GoTest } from './goTest/goTest.js';
@@ -26,7 +27,7 @@ export interface RunnerKind {
   readonly name: string;
   readonly program: keyof Programs;
   /** What to install where the program is missing. */
-  readonly install: string;
+  readonly install: Said;
   /** `launcher` runs what an adapter starts its tool with, where the tool is no Node itself. */
   create(program: string, launcher: Launcher): TestRunner;
 }
@@ -36,62 +37,62 @@ export const runnerKinds: readonly RunnerKind[] = [
   {
     name: 'node:test',
     program: 'node',
-    install: 'Put Node 20 or newer on PATH.',
+    install: say`Put Node 20 or newer on PATH.`,
     create: (node) => new NodeTest(node),
   },
   {
     name: 'jest',
     program: 'node',
-    install: 'Put Node 20 or newer on PATH.',
+    install: say`Put Node 20 or newer on PATH.`,
     create: (node) => new Jest(node),
   },
   {
     name: 'vitest',
     program: 'node',
-    install: 'Put Node 20 or newer on PATH.',
+    install: say`Put Node 20 or newer on PATH.`,
     create: (node) => new Vitest(node),
   },
   {
     name: 'mocha',
     program: 'node',
-    install: 'Put Node 20 or newer on PATH.',
+    install: say`Put Node 20 or newer on PATH.`,
     create: (node) => new Mocha(node),
   },
   // Before pytest, which takes any file of a test's name: it gives way where the repository uses pytest.
   {
     name: 'unittest',
     program: 'python',
-    install: 'Put Python 3.8 or newer on PATH.',
+    install: say`Put Python 3.8 or newer on PATH.`,
     create: (python) => new Unittest(python),
   },
   {
     name: 'pytest',
     program: 'python',
-    install: 'Put Python 3 with pytest on PATH.',
+    install: say`Put Python 3 with pytest on PATH.`,
     create: (python) => new Pytest(python),
   },
   {
     name: 'go test',
     program: 'go',
-    install: 'Put Go 1.21 or newer on PATH.',
+    install: say`Put Go 1.21 or newer on PATH.`,
     create: (go, launcher) => new GoTest(go, launcher),
   },
   {
     name: 'cargo test',
     program: 'cargo',
-    install: 'Put Cargo and rustc on PATH (rustup.rs).',
+    install: say`Put Cargo and rustc on PATH (rustup.rs).`,
     create: (cargo, launcher) => new CargoTest(cargo, launcher),
   },
   {
     name: 'maven',
     program: 'maven',
-    install: 'Put Maven 3 and a JDK on PATH.',
+    install: say`Put Maven 3 and a JDK on PATH.`,
     create: (maven) => new Maven(maven),
   },
   {
     name: 'gradle',
     program: 'gradle',
-    install: 'Run "./gradlew test" once in the repository, or put Gradle on PATH; it needs a JDK.',
+    install: say`Run "./gradlew test" once in the repository, or put Gradle on PATH; it needs a JDK.`,
     create: (gradle) => new Gradle(gradle),
   },
 ];

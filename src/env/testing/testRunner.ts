@@ -1,4 +1,5 @@
 import type { TestStatus } from '../../trajectory/grade.js';
+import type { Said } from '../../trajectory/said.js';
 
 export interface TestResult {
   /** Stable: `<file> > <suite> > <name>`; a repeated name gets ` #2`, ` #3`. File paths are relative to the repository root, with `/`. */
@@ -29,8 +30,8 @@ export interface DetectedRunner {
 /** A command that, started in the runner's root, succeeds where it is installed, and what to tell the user where it fails. */
 export interface RunnerCheck {
   readonly argv: readonly string[];
-  readonly problem: string;
-  readonly remedy: string;
+  readonly problem: Said;
+  readonly remedy: Said;
 }
 
 /** A compiler's cache, which outlives a run: filled from the trusted base tree, and read by every run (`buildCaches.ts`). */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, symlink, writeFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { cancelled, infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { explainFileError } from '../repo/git.js';
 import type { Janitor } from '../sandbox/janitorClient.js';
 import { removeFolder } from '../sandbox/removeFolder.js';
@@ -266,7 +267,7 @@ export class EpisodeWorkspace implements Workspace {
     const target = path.join(this.root, ...name.split('/'));
     const relative = path.relative(this.root, target);
     if (relative.startsWith('..') || path.isAbsolute(relative) || /(^|\/)\.git(\/|$)/.test(name)) {
-      throw infrastructure(`internal: a change names ${name}, which lies outside of the tree.`, '');
+      throw infrastructure(say`internal: a change names ${name}, which lies outside of the tree.`, '');
     }
     await this.clearWay(path.dirname(target));
     const before = await lstat(target).catch(() => null);

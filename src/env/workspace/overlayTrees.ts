@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Janitor } from '../sandbox/janitorClient.js';
 import { removeFolder } from '../sandbox/removeFolder.js';
 import type { TreeMaker, WritableTree } from './treeMaker.js';
@@ -106,7 +107,7 @@ export class OverlayTrees implements TreeMaker {
       await this.inside(argv).catch(() => setTimeout(mountPauseMs).then(() => this.inside(argv)));
     } catch (error) {
       this.count(template, -1);
-      throw infrastructure(`A tree could not be mounted: ${reasonOf(error)}.`, 'Try again.', error);
+      throw infrastructure(say`A tree could not be mounted: ${reasonOf(error)}.`, 'Try again.', error);
     }
     return {
       root: path.join(`/proc/${this.pid}/root`, worktree),

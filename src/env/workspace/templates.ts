@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { explainFileError, git } from '../repo/git.js';
 import type { Repository } from '../repo/repository.js';
 import type { Janitor } from '../sandbox/janitorClient.js';
@@ -133,7 +134,7 @@ async function applyPatch(context: Parameters<typeof git>[0], patch: string): Pr
   } catch (error) {
     if (error instanceof WhetstoneError && error.kind !== 'infrastructure') throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw badInput(`The start patch does not apply to its tree: ${reason}`, 'Build the tasks again.', error);
+    throw badInput(say`The start patch does not apply to its tree: ${reason}`, 'Build the tasks again.', error);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import { lineOf } from '../lineOf.js';
 import { visibleText } from '../trajectory/visibleText.js';
 import type { Section } from '../trajectory/trajectoryText.js';
 import { turnLabel } from '../trajectory/turns.js';
@@ -69,7 +70,7 @@ export class ReplayAdapter {
       const body = await handler((request.arguments ?? {}) as Arguments);
       this.post({ ...answer, success: true, body });
     } catch (error) {
-      const text = error instanceof Error ? lineOf(error) : String(error);
+      const text = lineOf(error);
       this.post({ ...answer, success: false, message: text, body: { error: { id: 1, format: text, showUser: true } } });
       return;
     }
@@ -279,8 +280,7 @@ export class ReplayAdapter {
       .catch((error: unknown) => {
         this.isMoving = false;
         if (this.isOver) return;
-        const output = `${error instanceof Error ? lineOf(error) : String(error)}\n`;
-        this.event('output', { category: 'stderr', output: visibleText(output) });
+        this.event('output', { category: 'stderr', output: visibleText(`${lineOf(error)}\n`) });
         this.event('terminated');
       });
   }
@@ -347,6 +347,5 @@ const capabilities = (): DebugProtocol.Capabilities => ({
   ],
 });
 
-const lineOf = (error: Error) => error.message.replace(/\s*\n\s*/g, ' ');
 const nameOf = (uri: string) => decodeURIComponent(/([^/]*)\.trajectory/.exec(uri)?.[1] ?? 'trajectory');
 const queryOf = (uri: string | undefined) => uri?.split('?', 2)[1];

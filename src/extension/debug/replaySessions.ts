@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { badInput } from '../../trajectory/errors.js';
 import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
-import { lineOf } from '../messages.js';
+import { lineOf } from '../lineOf.js';
 import { pickTrajectory } from '../pickers.js';
 import type { RunStore } from '../runs/runStore.js';
 import { fromUriQuery, type TrajectoryAddress } from '../trajectory/trajectoryAddress.js';

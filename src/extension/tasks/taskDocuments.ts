@@ -4,7 +4,7 @@ import { badInput } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
-import { lineOf } from '../messages.js';
+import { lineOf } from '../lineOf.js';
 import type { RunStore } from '../runs/runStore.js';
 import { t } from '../translate.js';
 import { plainLine } from '../plainText.js';

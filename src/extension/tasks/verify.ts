@@ -2,7 +2,7 @@ import type { Context } from '../context.js';
 import { notify } from '../messages.js';
 import { withCancellableProgress } from '../progress.js';
 import type { Repository } from '../repositories.js';
-import { t } from '../translate.js';
+import { ofEngine, t } from '../translate.js';
 
 /** Tries the oracle, rewrites of it and every exploit against a task, in a process of its own, and says what came of it. */
 export async function verifyTask(context: Context, repository: Repository, taskId: string): Promise<void> {
@@ -16,7 +16,7 @@ export async function verifyTask(context: Context, repository: Repository, taskI
     if (failures.length === 0) {
       notify(t('{0} is sound: {1} of {2} checks passed.', taskId, tried, tried));
     } else {
-      const what = failures.join(', ');
+      const what = failures.map((name) => ofEngine({ message: name })).join(', ');
       notify(t('{0} was dropped, {1} of {2} checks failed: {3}.', taskId, failures.length, tried, what), [], 'warning');
     }
   }

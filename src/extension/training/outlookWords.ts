@@ -2,7 +2,7 @@ import type { QuickPickItem } from 'vscode';
 import type { Outlook } from '../../trainer/estimate/outlook.js';
 import type { Settings } from '../../trainer/run/settings.js';
 import { WhetstoneError } from '../../trajectory/errors.js';
-import { lineOf } from '../messages.js';
+import { lineOf } from '../lineOf.js';
 import { t } from '../translate.js';
 import { deviceOutlook, notFetchedText, outlookOn, parametersText } from './outlookText.js';
 

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
-import { lineOf } from '../messages.js';
+import { lineOf } from '../lineOf.js';
 import type { RunStore } from '../runs/runStore.js';
 import type { LossSettings } from './tokenFacts.js';
 import { fromUriQuery, toUriParts, type TrajectoryAddress } from './trajectoryAddress.js';

@@ -2,6 +2,7 @@ import { mkdir, open, readdir, rename, rm, writeFile, type FileHandle } from 'no
 import path from 'node:path';
 import { explainFileError } from '../../env/repo/git.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 
 /**
  * Fills a new folder, which appears whole or not at all. Throws bad-input where something lies there already or where it
@@ -10,10 +11,14 @@ import { badInput } from '../../trajectory/errors.js';
 export async function writeFolder<T>(target: string, fill: (draft: string) => Promise<T>): Promise<T> {
   const existing = await readdir(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
-    throw badInput(`${target} is no folder that can be read (${error.code}).`, 'Name another one with --out.', error);
+    throw badInput(
+      say`${target} is no folder that can be read (${String(error.code)}).`,
+      'Name another one with --out.',
+      error,
+    );
   });
   if (existing !== null && existing.length > 0) {
-    throw badInput(`${target} is not empty.`, 'Name a new folder with --out, or delete this one.');
+    throw badInput(say`${target} is not empty.`, 'Name a new folder with --out, or delete this one.');
   }
   const draft = `${target}.${process.pid}.tmp`;
   try {

@@ -5,6 +5,7 @@ import { line } from '../../env/repo/gitOutput.js';
 import type { Repository } from '../../env/repo/repository.js';
 import { withTemporaryIndex } from '../../env/repo/temporaryIndex.js';
 import { failed } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import { ownObjects } from '../ownObjects.js';
 
@@ -69,7 +70,7 @@ async function startTree(repository: Repository, context: GitContext, task: Task
     const input = start_patch.endsWith('\n') ? start_patch : `${start_patch}\n`;
     await git({ ...own, input }, ['apply', '--cached', '--whitespace=nowarn', '-']).catch((error: unknown) => {
       if (context.signal?.aborted) throw error;
-      throw failed(`The start patch of ${task.instance_id} does not apply.`, 'Build the tasks again.', error);
+      throw failed(say`The start patch of ${task.instance_id} does not apply.`, 'Build the tasks again.', error);
     });
     return line(await git(own, ['write-tree']));
   });

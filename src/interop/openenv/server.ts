@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { workerProtocol } from '../../trainer/workers/playTerms.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { actionSchema, ProtocolError, resetSchema, schemas, valid } from './messages.js';
 import { metricsText, ServerCounters } from './metrics.js';
 import type { SessionPool } from './sessionPool.js';
@@ -86,7 +87,13 @@ export async function serveOpenEnv(pool: SessionPool, options: ServeOptions): Pr
 function listening(server: http.Server, { host, port }: ServeOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(badInput(`${host}:${port} cannot be served (${error.code}).`, 'Choose another --host or --port.', error)),
+      reject(
+        badInput(
+          say`${host}:${port} cannot be served (${String(error.code)}).`,
+          'Choose another --host or --port.',
+          error,
+        ),
+      ),
     );
     server.listen(port, host, resolve);
   });

@@ -1,4 +1,5 @@
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -19,7 +20,7 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 export const wrong = (where: string, what: string, cause?: unknown) =>
-  badInput(`${where}: ${what}.`, 'Give a file as the other system wrote it.', cause);
+  badInput(say`${where}: ${what}.`, 'Give a file as the other system wrote it.', cause);
 
 /** The JSON value of a text. Throws bad-input. */
 export function parseJson(text: string, where: string): unknown {

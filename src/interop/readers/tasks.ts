@@ -1,4 +1,5 @@
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { isObject, listOf, parseJsonOrLines, textOf, wrong, type JsonObject } from './json.js';
 
 /** A task of another system, as its file has it. */
@@ -57,7 +58,10 @@ function testsOf(row: JsonObject, field: string, where: string): string[] {
   const values = typeof given === 'string' ? parseJsonOrLines(given || '[]', `${where}: ${field}`)[0] : given;
   const tests = listOf(values);
   if (!tests.every((test): test is string => typeof test === 'string'))
-    throw badInput(`${where}: ${field} holds something that is no text.`, 'Give a file as the other system wrote it.');
+    throw badInput(
+      say`${where}: ${field} holds something that is no text.`,
+      'Give a file as the other system wrote it.',
+    );
   return tests.map(testId);
 }
 

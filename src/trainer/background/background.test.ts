@@ -260,6 +260,7 @@ describe('a training in the background', () => {
     await expect(start()).rejects.toMatchObject({
       kind: 'bad-input',
       exitCode: 2,
+      phrase: { template: 'A training already runs in this repository (run {0}, pid {1}).' },
       line: expect.stringMatching(new RegExp(`already runs.*${handle.runId}.*runs stop ${handle.runId}`)) as string,
     });
     expect(await listRuns(world.stateFolder)).toHaveLength(runs);

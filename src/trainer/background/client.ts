@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { cancelled, failed, infrastructure, WhetstoneError, type ErrorKind } from '../../trajectory/errors.js';
-import type { Said } from '../../trajectory/said.js';
+import { say, saidOf, type Said } from '../../trajectory/said.js';
 import { openRun, type RunReader } from '../run/runReader.js';
 import { runPaths } from '../run/runDirectory.js';
 import type { RunStatus } from '../run/runRecord.js';
@@ -71,7 +71,7 @@ export async function startTraining(options: StartOptions, signal?: AbortSignal)
     child.stdin.on('error', () => undefined);
     child.stdin.write(`${JSON.stringify(request)}\n`);
     const report = await startReport(child);
-    if (report.type === 'refused') throw new WhetstoneError(report.kind, report.message, report.remedy);
+    if (report.type === 'refused') throw new WhetstoneError(report.kind, report.words, report.remedy);
     const stateFolder = path.dirname(path.dirname(report.runFolder));
     const record = await readProcessRecord(report.runFolder);
     const connection = record && (await connect(record));
@@ -82,8 +82,8 @@ export async function startTraining(options: StartOptions, signal?: AbortSignal)
     if (connection === null || record === null) {
       if (!detached) child.stdin.end();
       throw infrastructure(
-        `The training ${report.runId} started and cannot be reached.`,
-        `See ${runPaths(report.runFolder).log}.`,
+        say`The training ${report.runId} started and cannot be reached.`,
+        say`See ${runPaths(report.runFolder).log}.`,
       );
     }
     return handleOf(stateFolder, report.runId, record, connection, detached ? null : child);
@@ -109,16 +109,18 @@ function startReport(child: ChildProcess): Promise<StartReport> {
     let errors = '';
     child.stderr!.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4000)));
     child.once('error', (error) =>
-      reject(infrastructure(`The background process did not start (${error.message}).`, 'Reinstall.', error)),
+      reject(infrastructure(say`The background process did not start (${error.message}).`, 'Reinstall.', error)),
     );
     child.once('close', (code, signal) =>
-      reject(failed(`The background process ended at its start (${signal ?? code}).`, errors.trim().slice(-500))),
+      reject(
+        failed(say`The background process ended at its start (${String(signal ?? code)}).`, errors.trim().slice(-500)),
+      ),
     );
     readLines(child.stdout!, (line) => {
       try {
         resolve(startReportSchema.parse(JSON.parse(line)));
       } catch (error) {
-        reject(failed(`The background process said ${JSON.stringify(line.slice(0, 200))}.`, 'Reinstall.', error));
+        reject(failed(say`The background process said ${JSON.stringify(line.slice(0, 200))}.`, 'Reinstall.', error));
       }
     });
   });
@@ -161,7 +163,7 @@ function handleOf(
     const message = parseServerMessage(line);
     if (message?.type === 'changed') for (const listener of [...listeners]) listener();
     if (message?.type === 'ended') {
-      lastWord = { status: 'failed', message: message.message, errorKind: message.errorKind };
+      lastWord = { status: 'failed', ...saidOf(message), errorKind: message.errorKind };
     }
   });
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
@@ -188,7 +190,7 @@ function handleOf(
       })
       // What the record could not take was said here; it counts unless the record says how it ended.
       .then((end) => (end.status === 'interrupted' && lastWord !== null ? lastWord : end))
-      .catch((error: Error): TrainingEnd => ({ status: 'failed', message: error.message })),
+      .catch((error: Error): TrainingEnd => ({ status: 'failed', ...saidOf(error) })),
     dispose() {
       listeners.clear();
       socket.destroy();

@@ -5,7 +5,8 @@
 import fs from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { WhetstoneError } from '../../trajectory/errors.js';
+import { failed, WhetstoneError } from '../../trajectory/errors.js';
+import { say, saidOf } from '../../trajectory/said.js';
 import { RunControl } from '../run/runControl.js';
 import { forgetDeadProcesses } from './processRecord.js';
 import { writeFileAtomically } from '../run/storage.js';
@@ -41,7 +42,8 @@ async function main(): Promise<void> {
     await writeFileAtomically(training.paths.process, `${JSON.stringify(server.record)}\n`, 0o600);
     report({ type: 'started', runId: training.runId, runFolder: training.paths.folder });
   } catch (error) {
-    report(refusal(error));
+    const refusal = typed(error);
+    report({ type: 'refused', kind: refusal.kind, words: saidOf(refusal), remedy: refusal.remedy });
     await server?.close();
     await training?.dispose();
     return process.exit(1);
@@ -52,16 +54,14 @@ async function main(): Promise<void> {
   } catch (error) {
     exitCode = 1;
     process.stderr.write(`${new Date().toISOString()} ${(error as Error).stack}\n`);
-    const { kind: errorKind, message, remedy } = refusal(error);
-    server.failed({ errorKind, message: `${message} ${remedy}`.trim() });
+    const { kind: errorKind, said } = typed(error);
+    server.failed({ errorKind, ...said });
   }
   await training.dispose();
   await rm(training.paths.process, { force: true });
   await server.close();
   process.exit(exitCode);
 }
-
-type Refusal = Extract<StartReport, { type: 'refused' }>;
 
 /** The first line of standard input; afterwards, where the owner holds on to this process, its end is a wish to stop. */
 async function readRequest(stop: () => void): Promise<TrainingRequest> {
@@ -88,11 +88,8 @@ function report(startReport: StartReport): void {
   fs.writeSync(1, `${JSON.stringify(startReport)}\n`);
 }
 
-function refusal(error: unknown): Refusal {
-  if (error instanceof WhetstoneError) {
-    return { type: 'refused', kind: error.kind, message: error.message, remedy: error.remedy };
-  }
-  return { type: 'refused', kind: 'failed', message: `internal: ${(error as Error).stack}`, remedy: '' };
+function typed(error: unknown): WhetstoneError {
+  return error instanceof WhetstoneError ? error : failed(say`internal: ${String((error as Error).stack)}`, '');
 }
 
 void main();

@@ -4,6 +4,7 @@
  * nudge that something new was written.
  */
 import { z } from 'zod';
+import { saidFields, saidSchema } from '../../trajectory/said.js';
 import { resumeChangesSchema } from '../run/resumeChanges.js';
 import { errorKindSchema } from '../run/runSchemas.js';
 import { settingsSchema } from '../run/settings.js';
@@ -21,7 +22,7 @@ export const serverMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('changed') }),
   z.object({ type: z.literal('error'), message: z.string() }),
   /** The last word, for the case that the record cannot take it (the disk is full). */
-  z.object({ type: z.literal('ended'), message: z.string(), errorKind: errorKindSchema }),
+  z.object({ type: z.literal('ended'), ...saidFields, errorKind: errorKindSchema }),
 ]);
 export type ServerMessage = z.infer<typeof serverMessageSchema>;
 
@@ -53,8 +54,8 @@ export const startReportSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('refused'),
     kind: errorKindSchema,
-    message: z.string(),
-    remedy: z.string(),
+    words: saidSchema,
+    remedy: saidSchema,
   }),
 ]);
 export type StartReport = z.infer<typeof startReportSchema>;

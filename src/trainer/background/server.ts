@@ -4,6 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type { ErrorKind } from '../../trajectory/errors.js';
+import type { Said } from '../../trajectory/said.js';
 import { readLines } from './lines.js';
 import { clientMessageSchema, type ProcessRecord, type ServerMessage } from './protocol.js';
 
@@ -20,7 +21,7 @@ export interface BackgroundServer {
   /** Tells every client that something new was written; calls close together are one message. */
   changed(): void;
   /** Tells every client why the training failed. */
-  failed(error: { message: string; errorKind: ErrorKind }): void;
+  failed(error: Said & { errorKind: ErrorKind }): void;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { RewardComponent } from '../../trajectory/grade.js';
 import type { Task } from '../../trajectory/task.js';
 import { ChatServer } from '../policies/chatServer.js';
@@ -44,7 +45,7 @@ export function judgeOf({ url, model, weight, votes, rubric }: JudgeSettings): J
       Array.from({ length: votes }, (_, index) => vote(episode, task, deriveSeed(seed, 'judge', index), signal)),
     );
     if (ballots.every((answers) => answers.every((answer) => answer === null))) {
-      throw infrastructure(`The judge (${model} at ${url}) gave no verdict.`, 'Let another model judge.');
+      throw infrastructure(say`The judge (${model} at ${url}) gave no verdict.`, 'Let another model judge.');
     }
     const decided = rubric.map((_, question) => majority(ballots.map((answers) => answers[question]!)));
     const yes = rubric.filter((_, question) => decided[question]);

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { elementCount, type LlamaConfig } from './llamaConfig.js';
 import { factorShapes, projections, type Adapter, type AdapterConfig, type Projection } from './lora.js';
 import { quoted } from './quoted.js';
@@ -44,7 +45,7 @@ const configSchema = z.looseObject({
   alora_invocation_tokens: nothing,
 });
 
-const refetch = 'Save the adapter again with PEFT or Whetstone.';
+const refetch = say`Save the adapter again with PEFT or Whetstone.`;
 
 export const hasAdapter = (folder: string): boolean => existsSync(join(folder, configFile));
 
@@ -56,8 +57,8 @@ export async function adapterBase(folder: string): Promise<string> {
   const base = (await readConfig(folder)).base_model_name_or_path;
   if (!base) {
     throw badInput(
-      `The adapter '${folder}' does not name its model.`,
-      `Name it as base_model_name_or_path in ${configFile}.`,
+      say`The adapter '${folder}' does not name its model.`,
+      say`Name it as base_model_name_or_path in ${configFile}.`,
     );
   }
   const beside = resolve(folder, base);
@@ -80,7 +81,7 @@ export async function readAdapterConfig(folder: string): Promise<AdapterConfig> 
 export async function loadAdapter(folder: string, model: LlamaConfig): Promise<Adapter> {
   const config = await readAdapterConfig(folder);
   const path = join(folder, weightsFile);
-  const refuse = (reason: string) => badInput(`The adapter '${path}' does not fit its model: ${reason}.`, refetch);
+  const refuse = (reason: string) => badInput(say`The adapter '${path}' does not fit its model: ${reason}.`, refetch);
   const { tensors } = await readSafetensorsHeader(path);
   const shapes = factorShapes(model, config);
   for (const [name, { shape }] of tensors) {
@@ -119,7 +120,7 @@ export async function saveAdapter(folder: string, model: LlamaConfig, adapter: A
     await writeFile(join(folder, configFile), `${JSON.stringify(config, null, 2)}\n`);
   } catch (error) {
     throw badInput(
-      `Cannot write the adapter '${folder}' (${(error as NodeJS.ErrnoException).code}).`,
+      say`Cannot write the adapter '${folder}' (${String((error as NodeJS.ErrnoException).code)}).`,
       'Check that the folder is writable and the disk is not full.',
       error,
     );
@@ -140,13 +141,13 @@ async function readConfig(folder: string): Promise<z.infer<typeof configSchema>>
     json = JSON.parse((await readSmallFile(path, largestConfigBytes)).toString('utf8'));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw badInput(`Cannot read '${path}': ${reason}.`, refetch, error);
+    throw badInput(say`Cannot read '${path}': ${reason}.`, refetch, error);
   }
   const parsed = configSchema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw badInput(
-    `Cannot use the adapter '${path}': ${issue.path.join('.')}: ${issue.message}.`,
+    say`Cannot use the adapter '${path}': ${issue.path.join('.')}: ${issue.message}.`,
     'Use a plain LoRA adapter.',
   );
 }

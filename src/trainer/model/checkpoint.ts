@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { HuggingFaceCodec } from '../text/huggingFaceCodec.js';
 import { modelConfigJson, parseModelConfig } from './config.js';
 import { fetchModel, type HubOptions } from './hub/fetchModel.js';
@@ -65,7 +66,7 @@ function checkMemory(config: LlamaConfig, name: string): void {
   if (4 * numbers <= memory) return;
   const gibibytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
   throw badInput(
-    `The weights of '${name}' need ${gibibytes(4 * numbers)} GiB, and this machine has ${gibibytes(memory)} GiB of memory.`,
+    say`The weights of '${name}' need ${gibibytes(4 * numbers)} GiB, and this machine has ${gibibytes(memory)} GiB of memory.`,
     'Use a smaller model.',
   );
 }
@@ -129,11 +130,11 @@ function loadCodec(
   });
   const lost = [...commonCharacters].find((character) => !codec.decode(codec.encode(character)).includes(character));
   if (lost !== undefined)
-    throw badInput(`The tokenizer of '${folder}' has no token for ${quoted(lost)}.`, 'Use a whole tokenizer.');
+    throw badInput(say`The tokenizer of '${folder}' has no token for ${quoted(lost)}.`, 'Use a whole tokenizer.');
   const greatest = Math.max(codec.vocabularySize - 1, ...codec.stopTokenIds);
   if (greatest >= config.vocabularySize)
     throw badInput(
-      `The tokenizer of '${folder}' has the id ${greatest}, its model only ${config.vocabularySize} tokens.`,
+      say`The tokenizer of '${folder}' has the id ${greatest}, its model only ${config.vocabularySize} tokens.`,
       'Use the tokenizer that belongs to the model.',
     );
   return codec;
@@ -148,7 +149,7 @@ function chatTemplateOf({ path, files }: ModelSource, tokenizerConfig: Readonly<
   const chosen =
     named.data?.find(({ name }) => name === 'tool_use') ?? named.data?.find(({ name }) => name === 'default');
   if (chosen === undefined)
-    throw badInput(`The model '${path}' has no chat template.`, 'Use a chat or instruct model.');
+    throw badInput(say`The model '${path}' has no chat template.`, 'Use a chat or instruct model.');
   return chosen.template;
 }
 
@@ -167,7 +168,7 @@ async function attemptWrite(folder: string, write: () => Promise<void>): Promise
   } catch (error) {
     if (error instanceof WhetstoneError) throw error;
     throw badInput(
-      `Cannot write the checkpoint '${folder}': ${reasonOf(error)}.`,
+      say`Cannot write the checkpoint '${folder}': ${reasonOf(error)}.`,
       'Check that the folder is writable and the disk is not full.',
       error,
     );

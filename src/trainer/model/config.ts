@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { listOf } from '../firstFault.js';
 import { type LlamaConfig, type ModelType, modelTypes } from './llamaConfig.js';
 import { parseRope, ropeFields, ropeJson } from './rope.js';
@@ -54,7 +55,7 @@ const defaults: Readonly<
 /** Reads a parsed config.json; `where` names it in errors. What this program can not compute is refused by name. */
 export function parseModelConfig(json: unknown, where: string): LlamaConfig {
   const refuse = (reason: string) =>
-    badInput(`Cannot use the model of '${where}': ${reason}.`, 'Use a Llama-shaped model in Hugging Face layout.');
+    badInput(say`Cannot use the model of '${where}': ${reason}.`, 'Use a Llama-shaped model in Hugging Face layout.');
   const unsupported = (name: string) => refuse(`${name} is not supported`);
   const named = typeof json === 'object' && json !== null && 'model_type' in json ? json.model_type : undefined;
   if (!modelTypes.some((each) => each === named)) {

@@ -1,4 +1,5 @@
 import { badInput } from '../../trajectory/errors.js';
+import { say, type Said } from '../../trajectory/said.js';
 import { providers, type Provider } from '../graph/provider.js';
 import { autoDevice } from './autoDevice.js';
 import { DeviceFailure, tryDevice, type Placement } from './deviceTrial.js';
@@ -35,7 +36,10 @@ export async function chooseDevice(wanted: 'auto' | Provider): Promise<Provider>
   if (wanted !== 'auto') {
     const { available, reason, remedy } = await examine(wanted);
     if (available) return wanted;
-    throw badInput(`This machine has no device "${wanted}": ${reason}.`, `${remedy} Or use --device cpu.`);
+    throw badInput(
+      say`This machine has no device "${wanted}": ${reason ?? ''}.`,
+      say`${{ message: remedy ?? '' }} Or use --device cpu.`,
+    );
   }
   const others = providers.filter((name) => name !== 'cpu' && platformOf[name]?.supported !== false);
   const found: Device[] = [];
@@ -45,7 +49,7 @@ export async function chooseDevice(wanted: 'auto' | Provider): Promise<Provider>
   return autoDevice([...found, await examine('cpu')]);
 }
 
-const webgpuReachesAll = 'Use --device webgpu, which reaches any graphics processor with a driver.';
+const webgpuReachesAll = say`Use --device webgpu, which reaches any graphics processor with a driver.`;
 
 /** Providers that onnxruntime-node has on some platforms only. */
 const platformOf: Partial<Record<Provider, { supported: boolean; where: string }>> = {
@@ -54,15 +58,15 @@ const platformOf: Partial<Record<Provider, { supported: boolean; where: string }
   coreml: { supported: process.platform === 'darwin', where: 'macOS' },
 };
 
-const remedyOf: Record<Provider, string> = {
-  cpu: 'Install the packages again (npm ci).',
+const remedyOf: Record<Provider, Said> = {
+  cpu: say`Install the packages again (npm ci).`,
   webgpu:
     process.platform === 'linux'
-      ? "Install Vulkan (libvulkan1) and your graphics processor's driver (mesa-vulkan-drivers, or NVIDIA's)."
-      : "Update your graphics processor's driver.",
-  cuda: 'Install CUDA 12 and cuDNN 9, then `npm install onnxruntime-node --onnxruntime-node-install=cuda12`; or use --device webgpu, which needs neither.',
-  dml: "Update Windows and your graphics processor's driver.",
-  coreml: 'Update macOS.',
+      ? say`Install Vulkan (libvulkan1) and your graphics processor's driver (mesa-vulkan-drivers, or NVIDIA's).`
+      : say`Update your graphics processor's driver.`,
+  cuda: say`Install CUDA 12 and cuDNN 9, then \`npm install onnxruntime-node --onnxruntime-node-install=cuda12\`; or use --device webgpu, which needs neither.`,
+  dml: say`Update Windows and your graphics processor's driver.`,
+  coreml: say`Update macOS.`,
 };
 
 async function examine(name: Provider): Promise<Device> {
@@ -70,7 +74,7 @@ async function examine(name: Provider): Promise<Device> {
   const platform = platformOf[name];
   if (platform?.supported === false) {
     const reason = `onnxruntime-node has it on ${platform.where} only`;
-    return { ...unavailable, reason, remedy: webgpuReachesAll };
+    return { ...unavailable, reason, remedy: webgpuReachesAll.message };
   }
   try {
     const { error, ...measured } = await tryDevice(name);
@@ -78,9 +82,9 @@ async function examine(name: Provider): Promise<Device> {
       return { name, available: true, ...measured, reason: null, remedy: null };
     }
     const reason = `a step of learning comes out otherwise than on the CPU (relative error ${error.toPrecision(2)})`;
-    return { ...unavailable, reason, remedy: 'Update its driver.' };
+    return { ...unavailable, reason, remedy: say`Update its driver.`.message };
   } catch (error) {
     if (!(error instanceof DeviceFailure)) throw error;
-    return { ...unavailable, reason: error.message.replace(/\.$/, ''), remedy: remedyOf[name] };
+    return { ...unavailable, reason: error.message.replace(/\.$/, ''), remedy: remedyOf[name].message };
   }
 }

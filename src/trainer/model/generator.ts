@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { cancelled, infrastructure, WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { type Generation, GeneratorBatch } from './generatorBatch.js';
 import { type CachedSequence, chunkTokens, SequenceStore } from './generatorSequences.js';
 import { GeneratorSession, masked } from './generatorSession.js';
@@ -216,7 +217,7 @@ class BatchGenerator implements Generator {
     const failure =
       error instanceof WhetstoneError || reason.startsWith('internal:')
         ? (error as Error)
-        : infrastructure(`Generation failed: ${reason}.`, 'Try --device cpu, or a smaller model.', error);
+        : infrastructure(say`Generation failed: ${reason}.`, 'Try --device cpu, or a smaller model.', error);
     for (const { reject } of [...this.waiting, ...this.running.values()]) reject(failure);
     for (const generation of this.running.keys()) {
       this.batch.remove(generation);

@@ -1,5 +1,6 @@
 import { InferenceSession, sessionOptions, Tensor } from './onnxRuntime.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { emitModel } from '../graph/emit.js';
 import type { Provider } from '../graph/provider.js';
 import type { KeyValueCache } from './generatorCache.js';
@@ -112,7 +113,7 @@ async function compile(config: LlamaConfig, options: GeneratorSessionOptions): P
     return await InferenceSession.create(model, sessionOptions(options.device, options.threads));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw badInput(`Cannot generate on '${options.device}': ${reason}.`, 'Use --device cpu.', error);
+    throw badInput(say`Cannot generate on '${options.device}': ${reason}.`, 'Use --device cpu.', error);
   }
 }
 

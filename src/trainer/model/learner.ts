@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
+import { say, type Said } from '../../trajectory/said.js';
 import { adamWStep, freshAdamWState, globalNorm, type AdamWState } from './adamw.js';
 import { packingLimits, type LearnerLimits } from './learnerLimits.js';
 import { LearnerSession, type FoundTargets } from './learnerSession.js';
@@ -202,11 +203,11 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
       new Map(
         [...this.parameters].map(([name, values]) => {
           const data = stored.get(key(name))?.data;
-          if (data?.length !== values.length) throw wrongOptimizer(path, `"${key(name)}" does not fit the model`);
+          if (data?.length !== values.length) throw wrongOptimizer(path, say`"${key(name)}" does not fit the model`);
           return [name, data];
         }),
       );
-    if (!Number.isInteger(step) || step < 0) throw wrongOptimizer(path, 'it names no step');
+    if (!Number.isInteger(step) || step < 0) throw wrongOptimizer(path, say`it names no step`);
     return { firstMoments: moments(firstMoment), secondMoments: moments(secondMoment), step };
   }
 }
@@ -214,22 +215,25 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
 const firstMoment = (name: string) => `first_moment.${name}`;
 const secondMoment = (name: string) => `second_moment.${name}`;
 
-const wrongOptimizer = (path: string, reason: string) =>
-  badInput(`Cannot continue with the optimizer in '${path}': ${reason}.`, 'Resume from another checkpoint.');
+const wrongOptimizer = (path: string, reason: Said) =>
+  badInput(say`Cannot continue with the optimizer in '${path}': ${reason}.`, 'Resume from another checkpoint.');
 
 function checkParameters(shapes: ReadonlyMap<string, number[]>, parameters: ReadonlyMap<string, Float32Array>): void {
   for (const [name, shape] of shapes) {
     const found = parameters.get(name)?.length;
     if (found === elementCount(shape)) continue;
+    const wanted = shape.join(', ');
     throw badInput(
-      `The model's parameter "${name}" has ${found ?? 'no'} values where its config asks for [${shape.join(', ')}].`,
+      found === undefined
+        ? say`The model's parameter "${name}" has no values where its config asks for [${wanted}].`
+        : say`The model's parameter "${name}" has ${found} values where its config asks for [${wanted}].`,
       'Use weights that belong to the config.json beside them.',
     );
   }
   for (const name of parameters.keys()) {
     if (!shapes.has(name)) {
       throw badInput(
-        `The model has no place for a parameter "${name}".`,
+        say`The model has no place for a parameter "${name}".`,
         'Use weights that belong to the config.json.',
       );
     }

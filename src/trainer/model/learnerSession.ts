@@ -1,5 +1,6 @@
 import { InferenceSession, sessionOptions, Tensor } from './onnxRuntime.js';
 import { badInput, infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { emitModel } from '../graph/emit.js';
 import type { Tensor as GraphTensor } from '../graph/graph.js';
 import type { Provider } from '../graph/provider.js';
@@ -195,7 +196,7 @@ async function compile(
   try {
     return await InferenceSession.create(model, sessionOptions(device, threads, keepsMemory));
   } catch (error) {
-    throw badInput(`Cannot train on '${device}': ${messageOf(error)}.`, 'Use --device cpu.', error);
+    throw badInput(say`Cannot train on '${device}': ${messageOf(error)}.`, 'Use --device cpu.', error);
   }
 }
 
@@ -204,8 +205,8 @@ async function run(session: InferenceSession, feeds: Record<string, Tensor>): Pr
   try {
     return await session.run(Object.fromEntries(session.inputNames.map((name) => [name, feeds[name]])));
   } catch (error) {
-    const remedy = 'Free memory or choose a smaller model, or try --device cpu.';
-    throw infrastructure(`The learner's computation failed: ${messageOf(error)}.`, remedy, error);
+    const remedy = say`Free memory or choose a smaller model, or try --device cpu.`;
+    throw infrastructure(say`The learner's computation failed: ${messageOf(error)}.`, remedy, error);
   }
 }
 

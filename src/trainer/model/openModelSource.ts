@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { openGgufSource } from './gguf/ggufSource.js';
 import { configFile, modelRemedy, type ModelSource } from './modelSource.js';
 import { readSmallFile } from './smallFile.js';
@@ -24,7 +25,7 @@ const largestFile = 1 << 26;
 export async function openModelSource(path: string): Promise<ModelSource> {
   const found = await stat(path).catch(() => null);
   if (found?.isFile()) return openGgufSource(path);
-  if (!found?.isDirectory()) throw badInput(`There is no model folder '${path}'.`, modelRemedy);
+  if (!found?.isDirectory()) throw badInput(say`There is no model folder '${path}'.`, modelRemedy);
   const files = new Map<string, Buffer>();
   for (const name of smallFiles) {
     const bytes = await readIfThere(join(path, name));
@@ -40,6 +41,6 @@ async function readIfThere(path: string): Promise<Buffer | null> {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     const reason = error instanceof Error ? error.message : String(error);
-    throw badInput(`Cannot read '${path}': ${reason}.`, modelRemedy, error);
+    throw badInput(say`Cannot read '${path}': ${reason}.`, modelRemedy, error);
   }
 }

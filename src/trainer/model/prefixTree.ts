@@ -1,4 +1,5 @@
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { TrainingSequence } from './policy.js';
 
 /** Tokens that some sequences have in common, and what follows them. A path from a root is the beginning of a sequence. */
@@ -90,7 +91,7 @@ function check({ tokenIds, actionMask }: TrainingSequence, index: number, limits
   if (actionMask[0] === 1) throw new Error(`internal: the first token of sequence ${index} has nothing to predict it.`);
   if (tokenIds.length > limits.maxPositions) {
     throw badInput(
-      `A sequence of ${tokenIds.length} tokens does not fit the model's ${limits.maxPositions} positions.`,
+      say`A sequence of ${tokenIds.length} tokens does not fit the model's ${limits.maxPositions} positions.`,
       'Lower maxTurns or maxTokensPerTurn, or choose a model with a longer context.',
     );
   }

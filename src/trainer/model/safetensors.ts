@@ -6,6 +6,7 @@ import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { say, type Said } from '../../trajectory/said.js';
 import { recordOf } from '../firstFault.js';
 import { narrowToBfloat16, narrowToFloat16, widenBfloat16, widenFloat16 } from './halfFloats.js';
 import { deepestJson, isTooDeep } from './jsonDepth.js';
@@ -234,7 +235,7 @@ async function writeAtomically(path: string, write: (file: FileHandle) => Promis
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw badInput(`Cannot write '${path}': ${reasonOf(error)}.`, remedyOf(error, dirname(path)), error);
+    throw badInput(say`Cannot write '${path}': ${reasonOf(error)}.`, remedyOf(error, dirname(path)), error);
   }
 }
 
@@ -242,11 +243,13 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function remedyOf(error: unknown, folder: string): string {
+function remedyOf(error: unknown, folder: string): Said {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOSPC' ? `The disk is full: free some space.` : `Check that '${folder}' exists and is writable.`;
+  return code === 'ENOSPC'
+    ? say`The disk is full: free some space.`
+    : say`Check that '${folder}' exists and is writable.`;
 }
 
 function unreadable(path: string, reason: string, cause?: unknown): WhetstoneError {
-  return badInput(`Cannot read '${path}': ${reason}.`, 'Fetch or save the file again.', cause);
+  return badInput(say`Cannot read '${path}': ${reason}.`, 'Fetch or save the file again.', cause);
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { LlamaConfig } from './llamaConfig.js';
 import { readSafetensors, writeSafetensors } from './safetensors.js';
 
@@ -38,7 +39,7 @@ export async function saveValueHead(folder: string, config: LlamaConfig, head: V
 export async function loadValueHead(folder: string): Promise<ValueHead> {
   const file = fileOf(folder);
   if (!existsSync(file)) {
-    throw badInput(`The checkpoint '${folder}' has no critic (value_head.safetensors).`, 'Resume from another one.');
+    throw badInput(say`The checkpoint '${folder}' has no critic (value_head.safetensors).`, 'Resume from another one.');
   }
   return new Map([...(await readSafetensors(file))].map(([name, { data }]) => [name, data] as const));
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { recordOf } from '../firstFault.js';
 import { firstNotFinite } from './finite.js';
 import { headParameter, type LlamaConfig, parameterShapes } from './llamaConfig.js';
@@ -11,7 +12,7 @@ import { readSmallFile } from './smallFile.js';
 
 /** An index names each parameter once; the largest models have some ten thousand. */
 const largestIndex = 1 << 24;
-const fetchAgain = 'Fetch the model again.';
+const fetchAgain = say`Fetch the model again.`;
 
 /** Loads the weights in a folder: model.safetensors, or the shards that its index names, checked against the shape that `config` says. */
 export async function loadParameters(folder: string, config: LlamaConfig): Promise<Map<string, Float32Array>> {
@@ -31,12 +32,12 @@ async function weightFiles(folder: string): Promise<string[]> {
   if (existsSync(single)) return [single];
   const indexPath = join(folder, 'model.safetensors.index.json');
   if (!existsSync(indexPath))
-    throw badInput(`The model '${folder}' has no model.safetensors.`, 'Give a folder in Hugging Face layout.');
+    throw badInput(say`The model '${folder}' has no model.safetensors.`, 'Give a folder in Hugging Face layout.');
   const index = z.looseObject({ weight_map: recordOf(z.string()) }).safeParse(await readIndex(indexPath));
   const names = [...new Set(Object.values(index.data?.weight_map ?? {}))];
   // A name with a folder in it could point anywhere on the disk.
   if (names.length === 0 || names.some((name) => name !== basename(name) || name.includes('\\')))
-    throw badInput(`The index '${indexPath}' does not name files beside it.`, fetchAgain);
+    throw badInput(say`The index '${indexPath}' does not name files beside it.`, fetchAgain);
   return names.map((name) => join(folder, name));
 }
 
@@ -46,7 +47,7 @@ async function findParameters(
   wanted: ReadonlyMap<string, readonly number[]>,
 ): Promise<Map<string, string>> {
   const refuse = (reason: string, path: string) =>
-    badInput(`The weights '${path}' do not fit config.json: ${reason}.`, fetchAgain);
+    badInput(say`The weights '${path}' do not fit config.json: ${reason}.`, fetchAgain);
   const homes = new Map<string, string>();
   for (const path of files) {
     for (const [name, entry] of (await readSafetensorsHeader(path)).tensors) {
@@ -74,7 +75,7 @@ function isRedundant(name: string): boolean {
 function checkFinite(name: string, values: Float32Array, path: string): Float32Array {
   const culprit = firstNotFinite(values);
   if (culprit === undefined) return values;
-  throw badInput(`The weights '${path}' hold ${culprit} in '${name}'.`, 'Use a checkpoint from before it diverged.');
+  throw badInput(say`The weights '${path}' hold ${culprit} in '${name}'.`, 'Use a checkpoint from before it diverged.');
 }
 
 async function readIndex(path: string): Promise<unknown> {
@@ -82,6 +83,6 @@ async function readIndex(path: string): Promise<unknown> {
     return JSON.parse((await readSmallFile(path, largestIndex)).toString('utf8'));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw badInput(`Cannot read '${path}': ${reason}.`, fetchAgain, error);
+    throw badInput(say`Cannot read '${path}': ${reason}.`, fetchAgain, error);
   }
 }

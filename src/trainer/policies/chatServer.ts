@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { badInput, cancelled, infrastructure, type WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 
 export interface ChatServerOptions {
   /** Base address as OpenAI clients take it, e.g. `http://localhost:8080/v1`. */
@@ -107,7 +108,7 @@ export class ChatServer {
     const parsed = completionSchema.safeParse(parseJson(text));
     if (parsed.success) return { completion: parsed.data };
     throw badInput(
-      `The server at ${url} does not answer with a chat completion (${parsed.error.issues[0]!.path.join('.') || 'no JSON'}).`,
+      say`The server at ${url} does not answer with a chat completion (${parsed.error.issues[0]!.path.join('.') || say`no JSON`}).`,
       "Give the address of an OpenAI-compatible server, with its '/v1'.",
       parsed.error,
     );
@@ -117,14 +118,14 @@ export class ChatServer {
     const { url, model } = this.options;
     const reason = wordsOf(text).replace(/\s+/g, ' ').slice(0, 200);
     if (status === 0 || status === 408 || status === 429 || status >= 500) {
-      const what = status === 0 ? reason : `it says ${status}: ${reason}`;
-      return infrastructure(`The server at ${url} cannot be reached (${what}).`, 'Start it, or try again later.');
+      const what = status === 0 ? reason : say`it says ${status}: ${reason}`;
+      return infrastructure(say`The server at ${url} cannot be reached (${what}).`, 'Start it, or try again later.');
     }
     const remedy =
       status === 401 || status === 403
-        ? 'Put a valid key into the variable OPENAI_API_KEY.'
-        : `Check the address (does it end in /v1?) and the model '${model}'.`;
-    return badInput(`The server at ${url} refuses the request (${status}: ${reason}).`, remedy);
+        ? say`Put a valid key into the variable OPENAI_API_KEY.`
+        : say`Check the address (does it end in /v1?) and the model '${model}'.`;
+    return badInput(say`The server at ${url} refuses the request (${status}: ${reason}).`, remedy);
   }
 }
 

@@ -1,4 +1,5 @@
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { isTurn } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
@@ -48,8 +49,8 @@ function prefixOf({ id, nodes }: Trajectory, turn: number, policy: string): Epis
   const starts = nodes.flatMap(({ message }, index) => (isTurn(message) ? [index] : []));
   if (turn >= starts.length) {
     throw badInput(
-      `${id} has ${starts.length} turns, so nothing can leave it behind turn ${turn}.`,
-      starts.length === 0 ? 'Choose another trajectory.' : `Give a turn from 0 to ${starts.length - 1}.`,
+      say`${id} has ${starts.length} turns, so nothing can leave it behind turn ${turn}.`,
+      starts.length === 0 ? 'Choose another trajectory.' : say`Give a turn from 0 to ${starts.length - 1}.`,
     );
   }
   // What was shown or summed up anew before the next turn is so for the branch as well.

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { EpisodeCounters } from '../../env/episodeTypes.js';
 import { recordedTurns, OpenReplay } from '../../env/replay.js';
 import { cancelled, infrastructure, WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Grade } from '../../trajectory/grade.js';
 import type { EpisodeStatistics, StopReason, Trajectory } from '../../trajectory/trajectory.js';
 import { withLessons } from '../memory/lessons.js';
@@ -111,13 +112,13 @@ async function repeatTurns(episode: ArenaEpisode, prefix: EpisodePrefix, signal:
   for (let turn = await replay.next(signal); turn !== null; turn = await replay.next(signal)) {
     if (turn.same) continue;
     throw infrastructure(
-      `Turn ${turn.turn} of ${trajectoryId} was answered otherwise than recorded when it was repeated.`,
+      say`Turn ${turn.turn} of ${trajectoryId} was answered otherwise than recorded when it was repeated.`,
       'See the differences with `whetstone replay`, or branch before that turn.',
     );
   }
   if (replay.stopReason === null) return;
   throw infrastructure(
-    `${trajectoryId} is over (${replay.stopReason}) by turn ${last}: nothing can follow.`,
+    say`${trajectoryId} is over (${replay.stopReason}) by turn ${last}: nothing can follow.`,
     'Branch before that turn.',
   );
 }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { cancelled, infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { Arena, EpisodePlan, MessagePlayer, Player, SamplingOptions } from './arena.js';
 import { playEpisode } from './playEpisode.js';
@@ -70,6 +71,6 @@ export async function playGroups(
   // One that fails is left out of its group; where none is left there is nothing to learn or to tell.
   const [first] = trajectories;
   if (first?.infrastructureError && trajectories.every(({ infrastructureError }) => infrastructureError !== null))
-    throw infrastructure(`All ${trajectories.length} episodes failed: ${first.infrastructureError}`, '');
+    throw infrastructure(say`All ${trajectories.length} episodes failed: ${first.infrastructureError}`, '');
   return trajectories;
 }

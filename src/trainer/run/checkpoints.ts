@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { CheckpointSettings } from './routeSettings.js';
 import { flush, storageError } from './storage.js';
 
@@ -78,7 +79,7 @@ async function readCheckpoint(folder: string): Promise<Checkpoint> {
     const text = await readFile(path.join(folder, 'state.json'), 'utf8');
     return { folder, state: stateSchema.parse(JSON.parse(text)) };
   } catch (error) {
-    throw badInput(`The checkpoint ${folder} is broken.`, 'Delete its folder to go on from the one before.', error);
+    throw badInput(say`The checkpoint ${folder} is broken.`, 'Delete its folder to go on from the one before.', error);
   }
 }
 

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { pruneToSize } from './checkpoints.js';
 import type { RunPaths } from './runDirectory.js';
 
@@ -36,7 +37,7 @@ export async function keepWithinBudget(paths: RunPaths, budget: number, isDone: 
   const bytes = await pruneToSize(paths.checkpoints, most, () => folderBytes(paths.folder));
   if (bytes <= most || isDone) return;
   throw badInput(
-    `The run holds ${(bytes / gigabyte).toPrecision(3)} GB, more than its disk budget of ${budget} GB.`,
+    say`The run holds ${(bytes / gigabyte).toPrecision(3)} GB, more than its disk budget of ${budget} GB.`,
     'Resume it with a larger `--disk-gigabytes`.',
   );
 }

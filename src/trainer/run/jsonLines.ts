@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { open } from 'node:fs/promises';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { AppendFile, type WriteBytes } from './appendFile.js';
 import { problemOf } from './problemOf.js';
 
@@ -107,7 +108,7 @@ export class JsonLinesReader<T> {
       return { value: this.parse(JSON.parse(bytes.toString('utf8'))), offset, length: bytes.length };
     } catch (error) {
       throw badInput(
-        `${this.file}: the record at byte ${offset} is broken (${problemOf(error)}).`,
+        say`${this.file}: the record at byte ${offset} is broken (${problemOf(error)}).`,
         'The file was changed by something else; restore it or delete the run.',
         error,
       );

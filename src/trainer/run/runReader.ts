@@ -4,7 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { taskSchema } from '../../env/tasks/taskSchema.js';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
-import type { Said } from '../../trajectory/said.js';
+import { say, saidOf, type Said } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import { EventLog } from './eventLog.js';
@@ -44,7 +44,7 @@ async function summaryOrProblem(run: RunReader): Promise<RunSummary> {
       step: 0,
       steps: 0,
       createdAt: '',
-      message: error.line,
+      ...error.said,
     };
   });
 }
@@ -53,7 +53,7 @@ async function summaryOrProblem(run: RunReader): Promise<RunSummary> {
 export function openRun(stateFolder: string, id: string): RunReader {
   const folder = path.join(runsFolder(stateFolder), id);
   if (!runId.test(id) || !existsSync(runPaths(folder).config)) {
-    throw badInput(`No run ${JSON.stringify(id)} in ${runsFolder(stateFolder)}.`, 'See `whetstone runs list`.');
+    throw badInput(say`No run ${JSON.stringify(id)} in ${runsFolder(stateFolder)}.`, 'See `whetstone runs list`.');
   }
   return new RunReader(stateFolder, id, runPaths(folder));
 }
@@ -144,8 +144,8 @@ export class RunReader {
     const found = await this.findTrajectory(id);
     if (found !== null) return found;
     throw badInput(
-      `Run ${this.id} has no trajectory ${JSON.stringify(id)}.`,
-      `See \`whetstone runs show ${this.id}\`.`,
+      say`Run ${this.id} has no trajectory ${JSON.stringify(id)}.`,
+      say`See \`whetstone runs show ${this.id}\`.`,
     );
   }
 
@@ -172,7 +172,7 @@ export class RunReader {
 
   private branchOfNothing(id: string): WhetstoneError {
     return badInput(
-      `${this.paths.trajectories}: what ${id} is a branch of does not stand before it.`,
+      say`${this.paths.trajectories}: what ${id} is a branch of does not stand before it.`,
       'The file was changed by something else; restore it or delete the run.',
     );
   }
@@ -227,7 +227,7 @@ async function readRecord<T>(file: string, schema: z.ZodType<T>): Promise<T> {
   try {
     return schema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
-    throw badInput(`${file} is broken (${problemOf(error)}).`, 'Restore it or delete the run.', error);
+    throw badInput(say`${file} is broken (${problemOf(error)}).`, 'Restore it or delete the run.', error);
   }
 }
 
@@ -252,6 +252,3 @@ export function summarizeEvents(
   const over = status === 'completed' || status === 'stopped' || status === 'failed';
   return { status: over || alive ? status : 'interrupted', stage, step, ...saidOf(said) };
 }
-
-/** Of an event that holds more. */
-const saidOf = ({ message, phrase }: Said): Said => ({ message, ...(phrase && { phrase }) });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { RunReader } from './runReader.js';
 import type { TextCodec } from '../text/textCodec.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 
 /**
  * The tokenizer that a run's ids belong to: its latest checkpoint's, else its model's. `embeddedModel` gives the folder of
@@ -27,7 +28,7 @@ export async function loadRunTokenizer(
   const folder = ownFolders.find(holdsTokenizer) ?? (await ownModel());
   if (!isFile(folder) && !holdsTokenizer(folder)) {
     throw badInput(
-      `The tokenizer of run ${run.id} is gone: neither its checkpoints nor ${settings.model} hold a tokenizer.json.`,
+      say`The tokenizer of run ${run.id} is gone: neither its checkpoints nor ${settings.model} hold a tokenizer.json.`,
       'Put the model folder back where it was.',
     );
   }

@@ -4,6 +4,7 @@ import { parseRunners, runnersSchema } from '../../env/testing/configured/runner
 import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { providers } from '../graph/provider.js';
 import { toolFormatNames } from '../text/toolFormats/toolFormat.js';
 import { algorithmSchema } from './algorithmSettings.js';
@@ -236,7 +237,7 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
   const file = path.join(repoRoot, settingsFileName);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}';
-    throw badInput(`${file} cannot be read (${error.code}).`, 'Make it readable.', error);
+    throw badInput(say`${file} cannot be read (${String(error.code)}).`, 'Make it readable.', error);
   });
   const fromFile = parseObject(text, file);
   delete fromFile.$schema;
@@ -246,19 +247,19 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
   // The file comes with the repository, which may come from a stranger.
   if (own.workers.length > 0) {
     throw badInput(
-      `${settingsFileName}: setting \`workers\`: a repository may not choose who is given its files and your token.`,
+      say`${settingsFileName}: setting \`workers\`: a repository may not choose who is given its files and your token.`,
       'Take it out of the file; name them yourself with `--workers`.',
     );
   }
   if (own.judge.url !== undefined) {
     throw badInput(
-      `${settingsFileName}: setting \`judge.url\`: a repository may not choose who is shown episodes and your key.`,
+      say`${settingsFileName}: setting \`judge.url\`: a repository may not choose who is shown episodes and your key.`,
       'Take it out of the file, with `judge.model`; name them yourself with `--judge` and `--judge-model`.',
     );
   }
   if (own.sandbox === 'unconfined') {
     throw badInput(
-      `${settingsFileName}: setting \`sandbox\`: a repository may not choose \`unconfined\` for itself.`,
+      say`${settingsFileName}: setting \`sandbox\`: a repository may not choose \`unconfined\` for itself.`,
       'Take it out of the file; choose it yourself with `--sandbox unconfined` where you trust the repository.',
     );
   }
@@ -293,7 +294,7 @@ function parseObject(text: string, file: string): Record<string, unknown> {
   try {
     return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
   } catch (error) {
-    throw badInput(`${file} is not a JSON object.`, 'Mend its syntax.', error);
+    throw badInput(say`${file} is not a JSON object.`, 'Mend its syntax.', error);
   }
 }
 
@@ -306,12 +307,12 @@ function check(value: unknown, where: string): Settings {
   const issue = result.error.issues[0];
   const isUnknown = issue.code === 'unrecognized_keys';
   const key = [...issue.path, ...(isUnknown ? issue.keys.slice(0, 1) : [])].join('.');
-  const problem = isUnknown ? 'there is no such setting' : issue.message;
+  const problem = isUnknown ? say`there is no such setting` : issue.message;
   const remedy =
     issue.path.length === 0
-      ? `The settings are: ${Object.keys(settingsSchema.shape).join(', ')}.`
-      : `Give another value. ${descriptionOf(issue.path[0])}`;
-  throw badInput(`${where}setting \`${key}\`: ${problem}.`, remedy, result.error);
+      ? say`The settings are: ${Object.keys(settingsSchema.shape).join(', ')}.`
+      : say`Give another value. ${descriptionOf(issue.path[0])}`;
+  throw badInput(say`${where}setting \`${key}\`: ${problem}.`, remedy, result.error);
 }
 
 /** Whatever the way is worth, the outcome is at least half of what can be earned (requirement R7). */
@@ -320,7 +321,7 @@ function checkOutcomeWeighs({ reward, shaping, judge }: Settings, where: string)
   const others = reward.similarity + reward.format + shaping.milestones + shaping.toolUse + ofJudge;
   if (reward.tests >= others) return;
   throw badInput(
-    `${where}setting \`${ofJudge > 0 ? 'judge' : 'shaping'}\`: with it the tests have ${reward.tests}, less than half of all (${reward.tests + others}).`,
+    say`${where}setting \`${ofJudge > 0 ? 'judge' : 'shaping'}\`: with it the tests have ${reward.tests}, less than half of all (${reward.tests + others}).`,
     'Lower `shaping.milestones`, `shaping.toolUse` or `judge.weight`, or raise `reward.tests`.',
   );
 }
@@ -331,7 +332,7 @@ function withStepsOfStages(settings: Settings, steps: unknown, where: string): S
   const all = stepsOfStages(settings.stages);
   if (steps !== undefined && steps !== all) {
     throw badInput(
-      `${where}setting \`steps\`: it says ${settings.steps}, but the stages have ${all} steps together.`,
+      say`${where}setting \`steps\`: it says ${settings.steps}, but the stages have ${all} steps together.`,
       'Leave it out, or change the steps of the stages.',
     );
   }

@@ -1,12 +1,13 @@
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { say, type Said } from '../../trajectory/said.js';
 
-const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
-  ENOSPC: ['disk full', 'Free some space, then resume the run.'],
-  EDQUOT: ['disk quota used up', 'Free some space, then resume the run.'],
-  EACCES: ['no permission to write', 'Make the folder writable for this user.'],
-  EPERM: ['no permission to write', 'Make the folder writable for this user.'],
-  EROFS: ['the file system is read-only', 'Move the repository to a writable place.'],
+const remedies: Readonly<Record<string, readonly [what: Said, remedy: Said]>> = {
+  ENOSPC: [say`disk full`, say`Free some space, then resume the run.`],
+  EDQUOT: [say`disk quota used up`, say`Free some space, then resume the run.`],
+  EACCES: [say`no permission to write`, say`Make the folder writable for this user.`],
+  EPERM: [say`no permission to write`, say`Make the folder writable for this user.`],
+  EROFS: [say`the file system is read-only`, say`Move the repository to a writable place.`],
 };
 
 /**
@@ -17,7 +18,7 @@ export function storageError(error: unknown, file: string): unknown {
   const cause = error instanceof WhetstoneError ? error.cause : error;
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;
   const known = code === undefined ? undefined : remedies[code];
-  return known === undefined ? error : badInput(`${file}: ${known[0]} (${code}).`, known[1], error);
+  return known === undefined ? error : badInput(say`${file}: ${known[0]} (${String(code)}).`, known[1], error);
 }
 
 /** Writes a file so that readers see the old content or the new, never a part. */

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { AppendFile, type WriteBytes } from './appendFile.js';
 
 /** Where the arrays of one trajectory lie in a binary file: byte offset and number of tokens. */
@@ -43,16 +44,16 @@ export async function readTokenBlock<const K extends readonly (keyof ArrayOf)[]>
   kinds: K,
 ): Promise<{ [I in keyof K]: ArrayOf[K[I]] }> {
   const size = kinds.reduce((sum, kind) => sum + constructors[kind].BYTES_PER_ELEMENT * block.tokens, 0);
-  const remedy = 'The file was changed by something else; restore it or delete the run.';
+  const remedy = say`The file was changed by something else; restore it or delete the run.`;
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
-    throw badInput(`${file} cannot be read (${error.code}).`, remedy, error);
+    throw badInput(say`${file} cannot be read (${String(error.code)}).`, remedy, error);
   });
   let bytes: Uint8Array;
   try {
     const length = (await handle.stat()).size;
     const missing = block.offset + size - length;
     if (missing > 0) {
-      throw badInput(`${file}: ends at byte ${length}, ${missing} bytes short of a recorded trajectory.`, remedy);
+      throw badInput(say`${file}: ends at byte ${length}, ${missing} bytes short of a recorded trajectory.`, remedy);
     }
     bytes = new Uint8Array(size);
     await handle.read(bytes, 0, size, block.offset);

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ensureStateFolder } from '../../env/repo/stateFolder.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { storageError } from './storage.js';
 import { lockOrHolder, newHolder } from './trainLockFile.js';
 import { lockFile, readHolder, type LockActivity, type LockHolder } from './trainLockHolder.js';
@@ -30,12 +31,12 @@ export async function acquireTrainLock(
     throw storageError(error, file);
   }
   if (holder?.activity === 'branching') {
-    throw badInput(`Branches of run ${holder.runId} are being played (pid ${holder.pid}).`, 'Wait for them.');
+    throw badInput(say`Branches of run ${holder.runId} are being played (pid ${holder.pid}).`, 'Wait for them.');
   }
   if (holder !== null) {
     throw badInput(
-      `A training already runs in this repository (run ${holder.runId}, pid ${holder.pid}).`,
-      `Wait for it, or stop it with \`whetstone runs stop ${holder.runId}\`.`,
+      say`A training already runs in this repository (run ${holder.runId}, pid ${holder.pid}).`,
+      say`Wait for it, or stop it with \`whetstone runs stop ${holder.runId}\`.`,
     );
   }
   return {

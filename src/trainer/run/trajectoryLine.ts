@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Grade } from '../../trajectory/grade.js';
 import { badInput } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Message } from '../../trajectory/message.js';
 import type { BranchOrigin, StopReason, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import type { TrajectoryHeader } from './runRecord.js';
@@ -138,8 +139,10 @@ export async function restoreTrajectory(
   const shared = rest.origin?.nodes ?? 0;
   if (sharedWith.length < shared) {
     const { trajectoryId } = rest.origin!;
-    const found = `has ${sharedWith.length} nodes, and its branch ${rest.id} shares ${shared}`;
-    throw badInput(`${trajectoryId} ${found}.`, 'trajectories.jsonl was changed by something else; restore it.');
+    throw badInput(
+      say`${trajectoryId} has ${sharedWith.length} nodes, and its branch ${rest.id} shares ${shared}.`,
+      'trajectories.jsonl was changed by something else; restore it.',
+    );
   }
   const [ids, logprobs, entropies, mask] = await readTokenBlock(tokenFile, block, kinds);
   let start = 0;

@@ -1,6 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { z } from 'zod';
 import { badInput, type WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { listOf, recordOf } from '../firstFault.js';
 import { fromByteCharacters, showBytes } from './byteLevel.js';
 import { TimedOut, withinTime } from './withinTime.js';
@@ -54,7 +55,7 @@ export class ByteLevelTokenizer {
     private readonly pieceMs = 10_000,
   ) {
     const refuse = (reason: string, cause?: unknown) =>
-      badInput(`Cannot use the tokenizer '${where}': ${reason}.`, 'Use a byte-level BPE tokenizer.json.', cause);
+      badInput(say`Cannot use the tokenizer '${where}': ${reason}.`, 'Use a byte-level BPE tokenizer.json.', cause);
     this.refuse = refuse;
     const parsed = tokenizerJsonSchema.safeParse(tokenizerJson);
     if (!parsed.success) {

@@ -1,5 +1,6 @@
 import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { badInput } from '../../trajectory/errors.js';
+import { say, type Said } from '../../trajectory/said.js';
 import type { AssistantMessage, Message, ToolSchema } from '../../trajectory/message.js';
 import { BoundedInterpreter } from './boundedInterpreter.js';
 import { nineCharacterId } from './toolFormats/callId.js';
@@ -24,15 +25,18 @@ export function compileChatTemplate(
   where: string,
   renderingMs = 10_000,
 ): ChatTemplate {
-  const attempt = <T>(action: () => T, what: string): T => {
+  const attempt = <T>(action: () => T, refusal: (reason: string) => Said): T => {
     try {
       return action();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw badInput(`The chat template in '${where}' ${what}: ${reason}.`, 'Use a model with a chat template.', error);
+      throw badInput(refusal(reason), 'Use a model with a chat template.', error);
     }
   };
-  const program = attempt(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'does not parse');
+  const program = attempt(
+    () => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })),
+    (reason) => say`The chat template in '${where}' does not parse: ${reason}.`,
+  );
   return {
     render: (messages, tools, { generationPrompt }) =>
       attempt(
@@ -49,7 +53,7 @@ export function compileChatTemplate(
             for (const [name, value] of Object.entries(names)) environment.set(name, value);
             return new BoundedInterpreter(environment).run(program).value as string;
           }),
-        'does not render this conversation',
+        (reason) => say`The chat template in '${where}' does not render this conversation: ${reason}.`,
       ),
   };
 }

@@ -1,4 +1,5 @@
 import { badInput, WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { AssistantMessage, Message, ToolMessage, ToolSchema } from '../../trajectory/message.js';
 import { ByteLevelTokenizer } from './byteLevelTokenizer.js';
 import { type ChatTemplate, compileChatTemplate } from './chatTemplate.js';
@@ -64,12 +65,12 @@ export class HuggingFaceCodec implements TextCodec {
     const first = glue.ids[0];
     if (first === undefined || !this.isControl(first))
       throw badInput(
-        `The chat template in '${files.where}' does not end an assistant's turn with a control token.`,
+        say`The chat template in '${files.where}' does not end an assistant's turn with a control token.`,
         'Use a model whose template ends turns, e.g. with <|im_end|>.',
       );
     if (!glue.text.includes('WhetstoneAnswer'))
       throw badInput(
-        `The chat template in '${files.where}' leaves out what tools answer.`,
+        say`The chat template in '${files.where}' leaves out what tools answer.`,
         'Use a model made for tools.',
       );
     this.turnEnd = first;
@@ -193,7 +194,7 @@ export class HuggingFaceCodec implements TextCodec {
     const start = rendered.indexOf(turnPlaceholder);
     if (start < 0)
       throw badInput(
-        `The chat template in '${this.files.where}' leaves out what the assistant says.`,
+        say`The chat template in '${this.files.where}' leaves out what the assistant says.`,
         'Use a model made for conversations.',
       );
     const text = rendered.slice(start + turnPlaceholder.length);

@@ -49,8 +49,8 @@ export class TrainingRecord {
         this.writer.event({ type: 'finished', status: 'stopped', ...say`Stopped after step ${step}.` });
       } else {
         const known = error instanceof WhetstoneError ? error : null;
-        const message = known?.line ?? `internal: ${(error as Error).message}`;
-        this.writer.event({ type: 'finished', status: 'failed', message, errorKind: known?.kind ?? 'failed' });
+        const said = known?.said ?? { message: `internal: ${(error as Error).message}` };
+        this.writer.event({ type: 'finished', status: 'failed', ...said, errorKind: known?.kind ?? 'failed' });
       }
     } catch {
       // The disk may be what failed; the first error is the one to tell.

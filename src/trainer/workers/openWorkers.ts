@@ -1,4 +1,5 @@
 import { badInput, cancelled, WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Worker, Workers } from './workerArena.js';
 import { workerFactsSchema } from './workerFrames.js';
 import { WorkerPool, type PoolLimits } from './workerPool.js';
@@ -42,14 +43,14 @@ async function askWorker(url: string, token: string | null, ms: number, signal: 
     });
     if (response.status === 401) {
       throw badInput(
-        `The worker ${url} ${token === null ? 'wants a token' : 'refuses the token'}.`,
+        token === null ? say`The worker ${url} wants a token.` : say`The worker ${url} refuses the token.`,
         'Set WHETSTONE_TOKEN to the one that it was started with.',
       );
     }
     const facts = workerFactsSchema.safeParse(await response.json().catch(() => null));
     if (!facts.success) {
       throw badInput(
-        `${url} is no worker of this version of Whetstone (status ${response.status}).`,
+        say`${url} is no worker of this version of Whetstone (status ${response.status}).`,
         'Give the address that `whetstone serve --openenv` prints there.',
       );
     }
@@ -60,7 +61,7 @@ async function askWorker(url: string, token: string | null, ms: number, signal: 
     if (error instanceof WhetstoneError) throw error;
     const { cause, message } = error as Error & { cause?: { code?: string } };
     throw badInput(
-      `The worker ${url} cannot be reached (${cause?.code ?? message}).`,
+      say`The worker ${url} cannot be reached (${cause?.code ?? message}).`,
       'Start it, or leave it out.',
       error,
     );

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { EpisodeCounters } from '../../env/episodeTypes.js';
 import { badInput, cancelled, infrastructure, WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { AssistantMessage, SystemMessage, ToolSchema, UserMessage } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Arena, ArenaEpisode, Outcome } from '../rollout/arena.js';
@@ -163,7 +164,7 @@ function valid<T>(schema: z.ZodType<T>, data: unknown, worker: Worker): T {
 
 const notAWorker = ({ url }: Worker, what: string) =>
   infrastructure(
-    `The worker ${url} does not keep to the protocol: ${what}.`,
+    say`The worker ${url} does not keep to the protocol: ${what}.`,
     'Run the same version of Whetstone there.',
   );
 
@@ -174,17 +175,21 @@ function asFailureOf(lease: Lease<Worker>, error: unknown, reset?: Task): Error 
     const { code, kind, message } = error.data;
     if (code === full) {
       lease.full();
-      return infrastructure(`The worker ${worker.url} has no session left.`, 'Start it with more `--sessions`.', error);
+      return infrastructure(
+        say`The worker ${worker.url} has no session left.`,
+        'Start it with more `--sessions`.',
+        error,
+      );
     }
     if (code === 'VALIDATION_ERROR' && reset !== undefined) {
       return badInput(
-        `The worker ${worker.url} does not have the task ${reset.instance_id} as it is here: ${message}`,
+        say`The worker ${worker.url} does not have the task ${reset.instance_id} as it is here: ${message}`,
         'Give it the same repository and its `.whetstone/tasks`: see docs/scale.md.',
       );
     }
-    const line = `The worker ${worker.url} failed: ${message}`;
-    if (kind === 'infrastructure') lease.failed(line);
-    return infrastructure(line, 'Look at what it printed.', error);
+    const words = say`The worker ${worker.url} failed: ${message}`;
+    if (kind === 'infrastructure') lease.failed(words.message);
+    return infrastructure(words, 'Look at what it printed.', error);
   }
   if (error instanceof WhetstoneError && error.kind === 'infrastructure') lease.failed(error.line);
   return error as Error;

@@ -1,5 +1,6 @@
 import { WebSocket } from 'ws';
 import { cancelled, infrastructure, type WhetstoneError } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import { frameSchema, type WorkerErrorData } from './workerFrames.js';
 
 export interface ConnectionLimits {
@@ -139,4 +140,4 @@ export class WorkerConnection {
 }
 
 const unreachable = (url: string, reason: string) =>
-  infrastructure(`The worker ${url} is lost: ${reason}.`, 'Look whether it still runs and can be reached.');
+  infrastructure(say`The worker ${url} is lost: ${reason}.`, 'Look whether it still runs and can be reached.');

@@ -1,4 +1,5 @@
 import { cancelled, infrastructure } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 
 export interface PoolLimits {
   /** A worker that failed is left alone for so long at first; twice as long each further time. */
@@ -142,6 +143,6 @@ export class WorkerPool<W extends PooledWorker> {
 
   private noneLeft() {
     const problems = [...new Set(this.standings.map(({ problem }) => problem))].join(' ');
-    return infrastructure(`None of the workers can play. ${problems}`, 'Mend them, then resume the run.');
+    return infrastructure(say`None of the workers can play. ${problems}`, 'Mend them, then resume the run.');
   }
 }

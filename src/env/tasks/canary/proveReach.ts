@@ -1,4 +1,5 @@
 import { badInput, cancelled, type WhetstoneError } from '../../../trajectory/errors.js';
+import { say } from '../../../trajectory/said.js';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryEnvironment } from '../../environment.js';
@@ -61,8 +62,9 @@ export function isOutOfReach(reach: readonly Reach[], path: string): boolean {
 
 /** No package reaches the tests: nothing can be graded here. */
 export function outOfReach(reach: readonly Reach[]): WhetstoneError {
-  const more = reach.length > 1 ? ` So it is with ${reach.length - 1} more packages.` : '';
-  return badInput(`${reach[0].reason ?? ''}${more}`, 'Let the tests load the sources of the tree that they lie in.');
+  const reason = reach[0].reason ?? '';
+  const words = reach.length > 1 ? say`${reason} So it is with ${reach.length - 1} more packages.` : reason;
+  return badInput(words, 'Let the tests load the sources of the tree that they lie in.');
 }
 
 async function proveUnit(unit: PackageUnit, parts: Parts): Promise<Reach> {

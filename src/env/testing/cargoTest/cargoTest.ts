@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { say } from '../../../trajectory/said.js';
 import type { Launcher } from '../../sandbox/toolchain.js';
 import { listFiles } from '../listFiles.js';
 import { keyName, keyVariable, readProvenLine } from '../resultsProof.js';
@@ -28,8 +29,8 @@ export class CargoTest implements TestRunner {
   get check(): RunnerCheck {
     return {
       argv: [this.cargo, 'tree', '--offline', '--workspace', '--quiet', '--edges=normal,build,dev'],
-      problem: `The tests run with cargo test, and crates that they need are not downloaded, or ${this.cargo} does not start.`,
-      remedy: 'Download them: cargo fetch.',
+      problem: say`The tests run with cargo test, and crates that they need are not downloaded, or ${this.cargo} does not start.`,
+      remedy: say`Download them: cargo fetch.`,
     };
   }
 

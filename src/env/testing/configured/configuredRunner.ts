@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
+import { say } from '../../../trajectory/said.js';
 import type { Launcher } from '../../sandbox/toolchain.js';
 import { globToRegExp } from '../glob.js';
 import { listFiles } from '../listFiles.js';
@@ -34,8 +35,8 @@ export class ConfiguredRunner implements TestRunner {
       process.platform === 'win32' ? ['where', program] : ['/bin/sh', '-c', 'command -v -- "$1"', 'sh', program];
     return {
       argv: find,
-      problem: `The tests run with ${this.name}, and its program ${program} was not found.`,
-      remedy: `Install it, or mend \`command\` of this runner in ${configName}.`,
+      problem: say`The tests run with ${this.name}, and its program ${program} was not found.`,
+      remedy: say`Install it, or mend \`command\` of this runner in ${configName}.`,
     };
   }
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../../trajectory/errors.js';
+import { say } from '../../../trajectory/said.js';
 
 /** The committed file, in the repository's root, whose key `runners` this reads. */
 export const configName = 'whetstone.config.json';
@@ -96,7 +97,7 @@ export async function readRunners(tree: string): Promise<readonly RunnerDefiniti
   try {
     config = JSON.parse(text);
   } catch (error) {
-    throw badInput(`${configName} is not JSON.`, 'Mend its syntax.', error);
+    throw badInput(say`${configName} is not JSON.`, 'Mend its syntax.', error);
   }
   const found = z.looseObject({ runners: z.unknown() }).safeParse(config);
   return found.success && found.data.runners !== undefined ? parseRunners(found.data.runners) : [];
@@ -110,11 +111,11 @@ export function parseRunners(value: unknown): readonly RunnerDefinition[] {
   const isUnknown = issue.code === 'unrecognized_keys';
   const place = [...issue.path, ...(isUnknown ? issue.keys.slice(0, 1) : [])];
   const key = place.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  const problem = isUnknown ? 'there is no such key' : issue.message;
+  const problem = isUnknown ? say`there is no such key` : issue.message.replace(/\.$/, '');
   const keys = Object.keys(runnerSchema.shape).join(', ');
   throw badInput(
-    `${configName}: \`runners${key}\`: ${problem.replace(/\.$/, '')}.`,
-    `${descriptionOf(place) || `A runner has the keys ${keys}.`}`,
+    say`${configName}: \`runners${key}\`: ${problem}.`,
+    descriptionOf(place) || say`A runner has the keys ${keys}.`,
     result.error,
   );
 }

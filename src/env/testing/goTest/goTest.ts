@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { say } from '../../../trajectory/said.js';
 import type { Launcher } from '../../sandbox/toolchain.js';
 import { listFiles } from '../listFiles.js';
 import { keyName, keyVariable, readProvenLine } from '../resultsProof.js';
@@ -29,8 +30,8 @@ export class GoTest implements TestRunner {
     const failing = '{{if not .Dir}}{{index .Deps 1000000000}}{{end}}';
     return {
       argv: [this.go, 'list', '-e', '-deps', '-test', '-f', failing, './...'],
-      problem: `The tests run with go test, and modules that they need are not in the module cache, or ${this.go} does not start.`,
-      remedy: 'Download them: go mod download.',
+      problem: say`The tests run with go test, and modules that they need are not in the module cache, or ${this.go} does not start.`,
+      remedy: say`Download them: go mod download.`,
     };
   }
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { say } from '../../../trajectory/said.js';
 import { gradleUserHome, wrappedGradle } from '../../sandbox/javaToolchain.js';
 import { provenJavaResults } from '../javaResults.js';
 import { isGradableJava } from '../gradableJava.js';
@@ -40,7 +41,6 @@ export class Gradle implements TestRunner {
 
   get check(): RunnerCheck {
     const script = 'GRADLE_USER_HOME="$TMPDIR/gradle-home" exec "$0" "$@"';
-    const wants = this.wanted === null ? '' : ` (its wrapper asks for ${this.wanted})`;
     return {
       argv: [
         '/bin/sh',
@@ -53,9 +53,11 @@ export class Gradle implements TestRunner {
         '--dry-run',
         'test',
       ],
-      problem: `The tests run with Gradle${wants}, and it cannot configure this build without a network.`,
-      remedy:
-        'Run "./gradlew test" once in the repository, so that ~/.gradle holds its distribution, plugins and dependencies.',
+      problem:
+        this.wanted === null
+          ? say`The tests run with Gradle, and it cannot configure this build without a network.`
+          : say`The tests run with Gradle (its wrapper asks for ${this.wanted}), and it cannot configure this build without a network.`,
+      remedy: say`Run "./gradlew test" once in the repository, so that ~/.gradle holds its distribution, plugins and dependencies.`,
     };
   }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { say } from '../../../trajectory/said.js';
 import { listFiles } from '../listFiles.js';
 import { packageRoots } from '../packageRoots.js';
 import { keyName, keyVariable } from '../resultsProof.js';
@@ -57,16 +58,16 @@ export class Jest implements TestRunner {
     if (otherRunner !== null) {
       return {
         argv: [this.node, '-e', 'process.exit(1)'],
-        problem: `The tests run with Jest, and its configuration puts ${otherRunner} in the place of jest-circus.`,
-        remedy: 'Let Jest run them with jest-circus, its own since version 27.',
+        problem: say`The tests run with Jest, and its configuration puts ${otherRunner} in the place of jest-circus.`,
+        remedy: say`Let Jest run them with jest-circus, its own since version 27.`,
       };
     }
     const script = `${moduleImports}${jestProgramSource}
 process.exit(Number.parseInt(jestProgram()?.version ?? '0') >= ${oldestMajor} ? 0 : 1);`;
     return {
       argv: [this.node, '--input-type=module', '--eval', script],
-      problem: `The tests run with Jest, which is not installed in the repository or older than ${oldestMajor}.`,
-      remedy: `Install the packages (npm ci, or as the repository does), with Jest ${oldestMajor} or newer.`,
+      problem: say`The tests run with Jest, which is not installed in the repository or older than ${oldestMajor}.`,
+      remedy: say`Install the packages (npm ci, or as the repository does), with Jest ${oldestMajor} or newer.`,
     };
   }
 

@@ -104,7 +104,7 @@ describe('finding Jest', () => {
       ...manifest({ ...jestScript, jest: { testRunner: 'jest-jasmine2' } }),
       'a.test.js': '',
     });
-    expect(runner.check.problem).toMatch(/jest-jasmine2/);
+    expect(runner.check.problem.message).toMatch(/jest-jasmine2/);
   });
 });
 

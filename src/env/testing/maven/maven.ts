@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { say } from '../../../trajectory/said.js';
 import { findJava, localRepository } from '../../sandbox/javaToolchain.js';
 import { findProgram } from '../../sandbox/toolchain.js';
 import { isGradableJava } from '../gradableJava.js';
@@ -71,8 +72,8 @@ export class Maven implements TestRunner {
     if (this.found?.jar === null) {
       return {
         argv: ['/bin/sh', '-c', 'exit 1'],
-        problem: 'The tests run with Maven, and what watches its builds could not be compiled with the Java on PATH.',
-        remedy: 'Put a JDK (8 or newer, with javac) and Maven 3 on PATH.',
+        problem: say`The tests run with Maven, and what watches its builds could not be compiled with the Java on PATH.`,
+        remedy: say`Put a JDK (8 or newer, with javac) and Maven 3 on PATH.`,
       };
     }
     // Skipped, the plugins still ask for all that they and the tests need. One module of many tells enough.
@@ -81,9 +82,8 @@ export class Maven implements TestRunner {
     const script = 'printf "<settings/>" > "$TMPDIR/settings.xml"; exec "$0" -s "$TMPDIR/settings.xml" "$@"';
     return {
       argv: ['/bin/sh', '-c', script, this.mvn, ...this.flags, ...dry, 'test'],
-      problem:
-        'The tests run with Maven, and it does not find all that this build needs on this machine (the sandbox has no network).',
-      remedy: 'Run "mvn test" once in the repository, so that ~/.m2/repository holds its plugins and dependencies.',
+      problem: say`The tests run with Maven, and it does not find all that this build needs on this machine (the sandbox has no network).`,
+      remedy: say`Run "mvn test" once in the repository, so that ~/.m2/repository holds its plugins and dependencies.`,
     };
   }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { say } from '../../../trajectory/said.js';
 import { childLauncher, type ChildLauncherOptions } from '../childLauncher.js';
 import { listFiles } from '../listFiles.js';
 import { readProvenByLauncher, parseNodeResults } from '../nodeTest.js';
@@ -53,8 +54,8 @@ export class Mocha implements TestRunner {
     const isThere = `process.exit(Number(require('mocha/package.json').version.split('.')[0]) >= ${oldestMajor} ? 0 : 1)`;
     return {
       argv: [this.node, '-e', isThere],
-      problem: `The tests run with Mocha, which is not installed here, or is older than Mocha ${oldestMajor}.`,
-      remedy: "Install the repository's dependencies, as with `npm install`.",
+      problem: say`The tests run with Mocha, which is not installed here, or is older than Mocha ${oldestMajor}.`,
+      remedy: say`Install the repository's dependencies, as with \`npm install\`.`,
     };
   }
 

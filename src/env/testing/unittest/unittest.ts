@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { say } from '../../../trajectory/said.js';
 import { pytestFailureMessage } from '../failureMessage.js';
 import { listFiles } from '../listFiles.js';
 import { packageRoots } from '../packageRoots.js';
@@ -42,8 +43,8 @@ export class Unittest implements TestRunner {
   get check(): RunnerCheck {
     return {
       argv: [this.program, '-c', 'import sys, unittest; sys.exit(sys.version_info < (3, 8))'],
-      problem: `The tests run with unittest, and ${this.python} is older than Python 3.8 or does not start.`,
-      remedy: 'Put Python 3.8 or newer on PATH, or make a virtual environment of it in .venv.',
+      problem: say`The tests run with unittest, and ${this.python} is older than Python 3.8 or does not start.`,
+      remedy: say`Put Python 3.8 or newer on PATH, or make a virtual environment of it in .venv.`,
     };
   }
 

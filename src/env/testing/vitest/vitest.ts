@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { say } from '../../../trajectory/said.js';
 import { childLauncher, type ChildLauncherOptions } from '../childLauncher.js';
 import { listFiles } from '../listFiles.js';
 import { readProvenByLauncher, parseNodeResults } from '../nodeTest.js';
@@ -37,8 +38,8 @@ export class Vitest implements TestRunner {
     const isThere = `process.exit(Number(require('vitest/package.json').version.split('.')[0]) >= ${oldestMajor} ? 0 : 1)`;
     return {
       argv: [this.node, '-e', isThere],
-      problem: `The tests run with Vitest, which is not installed here, or is older than Vitest ${oldestMajor}.`,
-      remedy: "Install the repository's dependencies, as with `npm install`.",
+      problem: say`The tests run with Vitest, which is not installed here, or is older than Vitest ${oldestMajor}.`,
+      remedy: say`Install the repository's dependencies, as with \`npm install\`.`,
     };
   }
 

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { badInput, WhetstoneError } from '../../../trajectory/errors.js';
+import { say } from '../../../trajectory/said.js';
 import { otherTypes, tensorTypes, type TensorType } from './dequantize.js';
 import { type GgufHeader, type GgufTensor, type GgufValue, MalformedGguf, parseGgufHeader } from './ggufHeader.js';
 import { quoted } from '../quoted.js';
@@ -41,7 +42,7 @@ export class GgufFile {
     } catch (error) {
       if (error instanceof WhetstoneError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
-      throw badInput(`Cannot read '${path}': ${reason}.`, 'Fetch the file again, or use another model.', error);
+      throw badInput(say`Cannot read '${path}': ${reason}.`, 'Fetch the file again, or use another model.', error);
     } finally {
       await file?.close();
     }

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { constants, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { WhetstoneError } from '../../../trajectory/errors.js';
+import { say } from '../../../trajectory/said.js';
 import { cancelled, infrastructure } from '../../../trajectory/errors.js';
 
 export interface Blob {
@@ -43,7 +44,7 @@ export async function downloadBlob(blob: Blob, target: string, options: Download
     // Another process was first, and renamed what both wrote.
     if (await isBlob(target, blob)) return;
     if (wrong > 0) {
-      const message = `What ${blob.url} gives does not have the checksum ${blob.checksum.hex}.`;
+      const message = say`What ${blob.url} gives does not have the checksum ${blob.checksum.hex}.`;
       throw infrastructure(message, 'Try another mirror, or later.');
     }
   }
@@ -138,7 +139,11 @@ const isOfTheDisk = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(ENOSPC|EACCES|EROFS|EDQUOT|EPERM)$/.test(String(error.code));
 
 function failureOf(url: string, error: unknown): WhetstoneError {
-  return infrastructure(`Cannot fetch ${url}: ${reasonOf(error)}.`, 'Try again: what is there already is kept.', error);
+  return infrastructure(
+    say`Cannot fetch ${url}: ${reasonOf(error)}.`,
+    'Try again: what is there already is kept.',
+    error,
+  );
 }
 
 /** fetch says only that it failed; the cause says why. */

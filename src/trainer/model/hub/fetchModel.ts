@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { badInput, cancelled, infrastructure, WhetstoneError } from '../../../trajectory/errors.js';
+import { say } from '../../../trajectory/said.js';
 import { downloadBlob, reasonOf } from './downloadBlob.js';
 import { cachedModel, type FetchedModel, HubCache, indexFile, isCommit, shardsOf, singleFile } from './hubCache.js';
 import { type HubModel, hubModelName } from './modelName.js';
@@ -39,7 +40,7 @@ export async function fetchModel(model: HubModel, options: HubOptions = {}): Pro
   if (cached !== null && (offline || isCommit(model.revision))) return cached;
   if (offline) {
     throw badInput(
-      `The model '${model.repo}' (${model.revision}) is not in the cache '${cache.root}', and HF_HUB_OFFLINE is set.`,
+      say`The model '${model.repo}' (${model.revision}) is not in the cache '${cache.root}', and HF_HUB_OFFLINE is set.`,
       'Unset HF_HUB_OFFLINE, or give a folder.',
     );
   }
@@ -62,8 +63,8 @@ export async function fetchModel(model: HubModel, options: HubOptions = {}): Pro
       options.say?.(`${hub.url} cannot be reached (${reasonOf(error)}): '${name}' is used as it was last fetched.`);
       return cached;
     }
-    const remedy = 'Check the network, set HF_ENDPOINT to a mirror, or give a folder.';
-    throw infrastructure(`Cannot fetch '${name}' from ${hub.url}: ${reasonOf(error)}.`, remedy, error);
+    const remedy = say`Check the network, set HF_ENDPOINT to a mirror, or give a folder.`;
+    throw infrastructure(say`Cannot fetch '${name}' from ${hub.url}: ${reasonOf(error)}.`, remedy, error);
   }
 }
 
@@ -151,7 +152,7 @@ async function hubOf(options: HubOptions, environment: NonNullable<HubOptions['e
   const chosen = environment.HF_ENDPOINT || options.endpoint || officialHub;
   if (!isWebAddress(chosen))
     throw badInput(
-      `The hub's address '${chosen}' is no web address.`,
+      say`The hub's address '${chosen}' is no web address.`,
       'Set HF_ENDPOINT to one, e.g. https://hf-mirror.com.',
     );
   const trusted = new URL(chosen).origin === new URL(own).origin;
@@ -178,23 +179,23 @@ function patientFetch({ signal, stallMs = 30_000 }: HubOptions): typeof fetch {
 }
 
 function refusal(model: HubModel, hub: Hub, { statusCode }: HubApiError): WhetstoneError {
-  const what = `the model '${model.repo}' (${model.revision})`;
+  const what = say`the model '${model.repo}' (${model.revision})`;
   if (statusCode === 401 || statusCode === 403)
     return badInput(
-      `${hub.url} does not give ${what} to this user.`,
+      say`${hub.url} does not give ${what} to this user.`,
       'Check the name; for a gated or private model accept its terms on its page and set HF_TOKEN.',
     );
   if (statusCode === 404)
     return badInput(
-      `${hub.url} does not know ${what}.`,
+      say`${hub.url} does not know ${what}.`,
       'Check the name and the revision; there is no folder of that name either.',
     );
-  return infrastructure(`${hub.url} answers ${statusCode} for ${what}.`, 'Try again later.');
+  return infrastructure(say`${hub.url} answers ${statusCode} for ${what}.`, 'Try again later.');
 }
 
 function missing(model: HubModel, name: string): WhetstoneError {
   return badInput(
-    `The model '${model.repo}' on the hub has no ${name}.`,
+    say`The model '${model.repo}' on the hub has no ${name}.`,
     'Choose one with safetensors and a tokenizer.json, or name a GGUF file: owner/name:file.gguf.',
   );
 }
