@@ -6,7 +6,7 @@ import { expertPlayer } from '../trainer/policies/expertPlayer.js';
 import { operatorPlayer, type OperatorOrder } from '../trainer/policies/operatorPlayer.js';
 import { serverPlayer } from '../trainer/policies/serverPlayer.js';
 import type { MessagePlayer } from '../trainer/rollout/arena.js';
-import { listCheckpoints } from '../trainer/run/checkpoints.js';
+import { findCheckpoints, stepOf, wholeOne } from '../trainer/run/checkpoints.js';
 import { openRun, type RunReader } from '../trainer/run/runReader.js';
 import { badInput } from '../trajectory/errors.js';
 import { say } from '../trajectory/said.js';
@@ -73,24 +73,25 @@ export async function earlierModel(stateFolder: string, text: string): Promise<s
     : checkpointOf(stateFolder, text);
 }
 
-/** The newest checkpoint of a run that is still there; undefined where there is none. */
+/** The newest checkpoint of a run that is still there; undefined where there is none. Throws badInput where it is broken. */
 export async function checkpointIfAny(run: RunReader): Promise<string | undefined> {
-  return (await listCheckpoints(run.paths.checkpoints)).at(-1)?.folder;
+  const newest = (await findCheckpoints(run.paths.checkpoints)).at(-1);
+  return newest && wholeOne(newest).folder;
 }
 
 /**
  * The folder of `RUN` or `RUN:STEP`; of step 0 of a run without a warm start the model that it started from. Throws badInput
- * where there is no such checkpoint (any more).
+ * where there is no such checkpoint (any more), or it is broken; what else is broken is not asked for.
  */
 export async function checkpointOf(stateFolder: string, text: string): Promise<string> {
   const [id, step] = text.split(':');
   const run = openRun(stateFolder, id);
-  const checkpoints = await listCheckpoints(run.paths.checkpoints);
-  const found = step === undefined ? checkpoints.at(-1) : checkpoints.find(({ state }) => String(state.step) === step);
-  if (found !== undefined) return found.folder;
+  const checkpoints = await findCheckpoints(run.paths.checkpoints);
+  const found = step === undefined ? checkpoints.at(-1) : checkpoints.find((one) => String(stepOf(one)) === step);
+  if (found !== undefined) return wholeOne(found).folder;
   const { settings } = await run.config();
   if (step === '0' && settings.warmStartEpochs === 0) return settings.model;
-  const steps = checkpoints.map(({ state }) => state.step).join(', ');
+  const steps = checkpoints.map(stepOf).join(', ');
   throw badInput(
     step === undefined ? say`Run ${id} has no checkpoint.` : say`Run ${id} has no checkpoint of step ${step}.`,
     steps === ''

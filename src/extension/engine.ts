@@ -10,7 +10,7 @@ export { changesOfPatch, changesOfTask, startFile } from '../env/tasks/taskChang
 export { readTasks } from '../env/tasks/taskStore.js';
 export { measuredDevicesSchema } from '../trainer/estimate/measuredDevices.js';
 export { trainingOutlook } from '../trainer/estimate/outlook.js';
-export { listCheckpoints } from '../trainer/run/checkpoints.js';
+export { findCheckpoints, stepOf } from '../trainer/run/checkpoints.js';
 export { connectToRun, startTraining } from '../trainer/background/client.js';
 export { cleanUpAfterKilled } from '../trainer/background/processRecord.js';
 export { loraSchema } from '../trainer/run/learnerSettings.js';

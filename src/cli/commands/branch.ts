@@ -9,7 +9,7 @@ import { embeddedModelFolder } from '../../trainer/model/checkpoint.js';
 import { playBranches, type BranchPoint } from '../../trainer/playBranches.js';
 import type { MessagePlayer, Player } from '../../trainer/rollout/arena.js';
 import { environmentArena, samplingOptions } from '../../trainer/rollout/environmentArena.js';
-import { listCheckpoints } from '../../trainer/run/checkpoints.js';
+import { findCheckpoints, stepOf } from '../../trainer/run/checkpoints.js';
 import { openRun, type RunReader } from '../../trainer/run/runReader.js';
 import { loadRunTokenizer } from '../../trainer/run/runTokenizer.js';
 import { RunWriter } from '../../trainer/run/runWriter.js';
@@ -119,7 +119,7 @@ async function branch(runId: string, trajectoryId: string, options: BranchOption
         const policy = await loadPolicy(settings, repoRoot, signal);
         const { generator, codec } = policy;
         try {
-          return await play({ generator, codec, policyStep: await stepOf(run, model) }, codec.toolFormat.example);
+          return await play({ generator, codec, policyStep: await policyStepOf(run, model) }, codec.toolFormat.example);
         } finally {
           await policy.dispose();
         }
@@ -171,8 +171,9 @@ function tell(
 }
 
 /** Optimizer steps behind a checkpoint of the run; 0 for any other model. */
-async function stepOf(run: RunReader, model: string): Promise<number> {
-  return (await listCheckpoints(run.paths.checkpoints)).find(({ folder }) => folder === model)?.state.step ?? 0;
+async function policyStepOf(run: RunReader, model: string): Promise<number> {
+  const played = (await findCheckpoints(run.paths.checkpoints)).find(({ folder }) => folder === model);
+  return played ? stepOf(played) : 0;
 }
 
 /** The task as the run holds it. Throws bad-input where it does not. */

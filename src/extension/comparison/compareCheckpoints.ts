@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
-import { badInput } from '../../trajectory/errors.js';
+import type { BrokenCheckpoint } from '../../trainer/run/checkpoints.js';
+import type { RunSummary } from '../../trainer/run/runRecord.js';
+import { badInput, type WhetstoneError } from '../../trajectory/errors.js';
 import { requireTrust } from '../commandTargets.js';
 import type { Context } from '../context.js';
 import { pickRepository } from '../pickers.js';
@@ -13,18 +15,18 @@ import { t } from '../translate.js';
 import { comparisonText } from './comparisonText.js';
 
 /** A policy as `whetstone eval` is told of it. */
-interface Policy {
+interface Policy extends vscode.QuickPickItem {
   /** `RUN:STEP`, or a model. */
   readonly name: string;
-  readonly label: string;
-  readonly description: string;
+  /** What is wrong with it. */
+  readonly error?: WhetstoneError;
 }
 
 const embeddedModel = 'embedded';
 
 /**
  * Plays the held-out tasks with two policies and shows what differs: a checkpoint of a run, and another of that or another run, or
- * the embedded policy. The checkpoints of `run` are offered first.
+ * the embedded policy. The checkpoints of `run` are offered first; whoever picks a broken one is told what is wrong with it.
  */
 export async function compareCheckpoints(context: Context, run: RunOf | undefined): Promise<void> {
   requireTrust();
@@ -32,7 +34,7 @@ export async function compareCheckpoints(context: Context, run: RunOf | undefine
   if (!repository) return;
   const checkpoints = await checkpointsOf(context, repository, run);
   if (checkpoints.length === 0) throw badInput(t('No run has a checkpoint yet.'), t('Let a training make one.'));
-  const later = await pickOne(checkpoints, { title: t('Checkpoint to compare') });
+  const later = await pickPolicy(checkpoints, t('Checkpoint to compare'));
   if (!later) return;
   const embedded = {
     name: embeddedModel,
@@ -40,8 +42,15 @@ export async function compareCheckpoints(context: Context, run: RunOf | undefine
     description: t('the policy that comes with Whetstone'),
   };
   const others = [...checkpoints.filter(({ name }) => name !== later.name), embedded];
-  const earlier = await pickOne(others, { title: t('Compare {0} with', later.label) });
+  const earlier = await pickPolicy(others, t('Compare {0} with', later.label));
   if (earlier) await compare(context, repository, later, earlier);
+}
+
+/** Throws what is wrong with the chosen one where it is broken. */
+async function pickPolicy(policies: readonly Policy[], title: string): Promise<Policy | undefined> {
+  const policy = await pickOne(policies, { title });
+  if (policy?.error) throw policy.error;
+  return policy;
 }
 
 async function compare(context: Context, { root }: Repository, later: Policy, earlier: Policy): Promise<void> {
@@ -64,7 +73,7 @@ async function checkpointsOf(
   { root }: Repository,
   first: RunOf | undefined,
 ): Promise<readonly Policy[]> {
-  const { listCheckpoints } = await import('../engine.js');
+  const { findCheckpoints, stepOf } = await import('../engine.js');
   const runs = (await store.runs()).filter(({ repository }) => repository.root === root);
   const isFirst = ({ summary }: RunOf) => Number(summary.id === first?.summary.id);
   const lists = await Promise.all(
@@ -72,14 +81,22 @@ async function checkpointsOf(
       .sort((a, b) => isFirst(b) - isFirst(a))
       .map(async ({ repository, summary }) => {
         const { paths } = await store.reader(repository.stateFolder, summary.id);
-        // A broken one is no policy to play.
-        const found = await listCheckpoints(paths.checkpoints).catch(() => []);
-        return found.reverse().map(({ state }) => ({
-          name: `${summary.id}:${state.step}`,
-          label: `${shortTime(summary.createdAt)} · ${t('step {0}', state.step)}`,
-          description: summary.id,
-        }));
+        const found = await findCheckpoints(paths.checkpoints);
+        return found.reverse().map((one) => policyOf(summary, stepOf(one), 'error' in one ? one : undefined));
       }),
   );
   return lists.flat();
+}
+
+function policyOf({ id, createdAt }: RunSummary, step: number, broken: BrokenCheckpoint | undefined): Policy {
+  return {
+    name: `${id}:${step}`,
+    label: `${shortTime(createdAt)} · ${t('step {0}', step)}`,
+    description: id,
+    ...(broken && {
+      detail: t('Broken: {0}', broken.problem),
+      iconPath: new vscode.ThemeIcon('warning'),
+      error: broken.error,
+    }),
+  };
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { latestCheckpoint, listCheckpoints, writeCheckpoint } from './checkpoints.js';
+import { findCheckpoints, latestCheckpoint, listCheckpoints, stepOf, writeCheckpoint } from './checkpoints.js';
 import { keepWithinBudget } from './diskBudget.js';
 import { runPaths } from './runDirectory.js';
 
@@ -93,5 +93,23 @@ describe('checkpoints', () => {
     const { folder: broken } = await writeCheckpoint(folder, state(1), save);
     writeFileSync(path.join(broken, 'state.json'), '{}');
     await expect(latestCheckpoint(folder)).rejects.toMatchObject({ kind: 'bad-input' });
+  });
+
+  it('that are whole are found beside broken ones, which are named with what is wrong', async () => {
+    const keepAll = { keepLast: 9, keepBest: false, keepEvery: 0 };
+    for (const step of [1, 2, 3, 4]) await writeCheckpoint(folder, state(step), save, keepAll);
+    const stateFile = (step: number) => path.join(folder, `step-00000${step}`, 'state.json');
+    writeFileSync(stateFile(2), '{"version":1,');
+    writeFileSync(stateFile(3), JSON.stringify({ ...state(3), step: -3 }));
+    rmSync(stateFile(4));
+    const found = await findCheckpoints(folder);
+    expect(found.map(stepOf)).toEqual([1, 2, 3, 4]);
+    expect(found.map((one) => ('error' in one ? one.error.line : 'whole'))).toEqual([
+      'whole',
+      expect.stringMatching(/step-000002 is broken \(state\.json: .*JSON.*\)\. Delete its folder/),
+      expect.stringMatching(/step-000003 is broken \(state\.json: step: Too small.*\)\. Delete its folder/),
+      expect.stringMatching(/step-000004 is broken \(state\.json: ENOENT.*\)\. Delete its folder/),
+    ]);
+    await expect(listCheckpoints(folder)).rejects.toThrow(/step-000002 is broken/);
   });
 });

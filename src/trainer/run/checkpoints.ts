@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { badInput } from '../../trajectory/errors.js';
+import { badInput, type WhetstoneError } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
+import { problemOf } from './problemOf.js';
 import type { CheckpointSettings } from './routeSettings.js';
 import { flush, storageError } from './storage.js';
 
@@ -26,6 +27,17 @@ export type CheckpointState = z.infer<typeof stateSchema>;
 export interface Checkpoint {
   readonly folder: string;
   readonly state: CheckpointState;
+}
+
+/** A checkpoint whose state cannot be read. */
+export interface BrokenCheckpoint {
+  readonly folder: string;
+  /** As the folder's name says it. */
+  readonly step: number;
+  /** What is wrong with it, in a few words. */
+  readonly problem: string;
+  /** The same with where that is and how to mend it; of kind bad-input. */
+  readonly error: WhetstoneError;
 }
 
 const folderName = (step: number) => `step-${String(step).padStart(6, '0')}`;
@@ -63,23 +75,42 @@ export async function writeCheckpoint(
   return { folder, state };
 }
 
-/** Checkpoints of a run, oldest first. Throws bad-input where one is broken. */
-export async function listCheckpoints(checkpoints: string): Promise<Checkpoint[]> {
+/** Checkpoints of a run, oldest first, with those among them that are broken. */
+export async function findCheckpoints(checkpoints: string): Promise<(Checkpoint | BrokenCheckpoint)[]> {
   const names = await readdir(checkpoints).catch(() => []);
   const found = names.filter((name) => /^step-\d+$/.test(name)).sort();
   return Promise.all(found.map((name) => readCheckpoint(path.join(checkpoints, name))));
+}
+
+/** Checkpoints of a run, oldest first. Throws bad-input where one is broken. */
+export async function listCheckpoints(checkpoints: string): Promise<Checkpoint[]> {
+  return (await findCheckpoints(checkpoints)).map(wholeOne);
 }
 
 export async function latestCheckpoint(checkpoints: string): Promise<Checkpoint | null> {
   return (await listCheckpoints(checkpoints)).at(-1) ?? null;
 }
 
-async function readCheckpoint(folder: string): Promise<Checkpoint> {
+/** Optimizer steps behind a checkpoint, also of a broken one. */
+export const stepOf = (found: Checkpoint | BrokenCheckpoint): number =>
+  'error' in found ? found.step : found.state.step;
+
+/** Throws what is wrong with a checkpoint that is broken. */
+export function wholeOne(found: Checkpoint | BrokenCheckpoint): Checkpoint {
+  if ('error' in found) throw found.error;
+  return found;
+}
+
+async function readCheckpoint(folder: string): Promise<Checkpoint | BrokenCheckpoint> {
   try {
     const text = await readFile(path.join(folder, 'state.json'), 'utf8');
     return { folder, state: stateSchema.parse(JSON.parse(text)) };
   } catch (error) {
-    throw badInput(say`The checkpoint ${folder} is broken.`, 'Delete its folder to go on from the one before.', error);
+    const step = Number(path.basename(folder).slice('step-'.length));
+    const problem = `state.json: ${problemOf(error)}`;
+    const words = say`The checkpoint ${folder} is broken (${problem}).`;
+    const remedy = 'Delete its folder to go on from the one before.';
+    return { folder, step, problem, error: badInput(words, remedy, error) };
   }
 }
 

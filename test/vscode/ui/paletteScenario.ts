@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { settleTasks } from '../../../src/trainer/run/createRun.js';
 import { settingsFileName } from '../../../src/trainer/run/settings.js';
 import { writeTasks } from '../../../src/env/tasks/taskStore.js';
@@ -21,7 +23,7 @@ const title = ({ page }: Workbench, text: string) => page.locator('.quick-input-
 
 const steps: Scenario['steps'] = [
   [
-    'Compare Checkpoints… offers the newest first and the embedded policy beside them, plays both, and says what differs',
+    'Compare Checkpoints… offers the newest first, a broken one with what is wrong, and the embedded policy, plays two, and says what differs',
     async ({ workbench, run }) => {
       await run.end('stopped');
       await workbench.showRuns();
@@ -30,10 +32,19 @@ const steps: Scenario['steps'] = [
       await title(workbench, 'Checkpoint to compare').waitFor();
       await choice(workbench, 'step 2').waitFor();
       const offered = await workbench.page.locator('.quick-input-list .label-name').allInnerTexts();
+      // What is wrong with the broken one stands below its name.
       assert.deepEqual(
-        offered.map((text) => text.replace(/.* · /, '')),
-        ['step 2', 'step 1'],
+        offered.flatMap((text) => / · (step \d)$/.exec(text)?.[1] ?? []),
+        ['step 3', 'step 2', 'step 1'],
       );
+      const broken = choice(workbench, 'step 3').filter({ hasText: 'Broken: state.json: ' });
+      await broken.locator('.codicon-warning').waitFor();
+      await workbench.screenshotThemes('broken-checkpoint');
+      // The newest is the first: what a key picks.
+      await workbench.page.keyboard.press('Enter');
+      await workbench.notification('step-000003 is broken (state.json: ');
+      await workbench.command('Notifications: Clear All Notifications');
+      await workbench.command('Whetstone: Compare Checkpoints');
       await workbench.pick('step 2');
       await title(workbench, 'step 2 with').waitFor();
       await choice(workbench, 'the policy that comes with Whetstone').waitFor();
@@ -157,6 +168,8 @@ export const paletteScenario: Scenario = {
     });
     await run.checkpoint(1);
     await run.checkpoint(2);
+    await run.checkpoint(3);
+    await writeFile(join(run.paths.checkpoints, 'step-000003', 'state.json'), '{"version": 1,');
   },
   steps,
 };

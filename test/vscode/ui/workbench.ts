@@ -145,8 +145,9 @@ export class Workbench {
     return item;
   }
 
-  /** Picks an entry of the open quick pick. */
+  /** Picks an entry of the open quick pick. What hovers over the entry where the mouse happens to rest would cover the others. */
   async pick(text: string): Promise<void> {
+    await this.page.mouse.move(0, 0);
     await this.page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click();
   }
 
