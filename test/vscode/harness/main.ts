@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { branchesScenario } from '../ui/branchesScenario.js';
+import { crashScenario } from '../ui/crashScenario.js';
 import { languageModelScenario } from '../ui/languageModelScenario.js';
 import { paletteScenario } from '../ui/paletteScenario.js';
 import { playScenario } from '../ui/playScenario.js';
@@ -63,6 +64,7 @@ export async function main(options: HarnessOptions): Promise<{ passed: number; f
     const { root, node, codeServer } = options;
     const scenarios = {
       'In the workbench': trainingScenario,
+      'After a crash': crashScenario,
       'In the views': viewsScenario,
       'With the tasks': tasksScenario,
       'With branches': branchesScenario,

@@ -21,6 +21,8 @@ export interface Scenario {
   readonly runSteps: number;
   /** Settings of the run beside that; `folder` is a scratch folder of the scenario. */
   readonly runSettings?: (folder: string) => Promise<Omit<SettingsInput, 'steps'>>;
+  /** Settings of the editor; `folder` as above. By default those of a training that takes long. */
+  readonly settings?: (folder: string) => Promise<Readonly<Record<string, unknown>>>;
   /** Writes what the run holds when the window opens. */
   readonly prepare: (run: RecordedRun, folder: string) => void | Promise<void>;
   /** What a user does, in order; every step goes on from where the one before left the window. */
@@ -29,7 +31,7 @@ export interface Scenario {
 
 /** Plays the scenario in a workbench of its own; after a step that fails the rest is not tried. */
 export async function playScenario(
-  { runSteps, runSettings, prepare, steps }: Scenario,
+  { runSteps, runSettings, settings: settingsOf, prepare, steps }: Scenario,
   options: { root: string; node: string; codeServer: string },
 ): Promise<TestReport> {
   const report: TestReport = { results: [] };
@@ -38,7 +40,7 @@ export async function playScenario(
   const run = await RecordedRun.create(folder, 'run-1', runSteps, await runSettings?.(scratch));
   await prepare(run, folder);
   await run.live();
-  const settings = { ...tinySettings('embedded'), 'whetstone.steps': 100 };
+  const settings = (await settingsOf?.(scratch)) ?? { ...tinySettings('embedded'), 'whetstone.steps': 100 };
   const extensions = [join(options.root, 'test', 'vscode', 'fixtures', 'language-model')];
   const workbench = await Workbench.open({ ...options, extension: options.root, extensions, folder, settings });
   try {
