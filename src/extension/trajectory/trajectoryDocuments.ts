@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import type { RunReader } from '../../trainer/run/runReader.js';
+import type { TextCodec } from '../../trainer/text/textCodec.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
 import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
@@ -7,6 +9,8 @@ import type { RunStore } from '../runs/runStore.js';
 import type { LossSettings } from './tokenFacts.js';
 import { fromUriQuery, toUriParts, type TrajectoryAddress } from './trajectoryAddress.js';
 import { layOut, type TrajectoryText } from './trajectoryText.js';
+
+type Tokenizer = Pick<TextCodec, 'tokenTexts' | 'decode'>;
 
 /** A trajectory that is open in an editor. */
 export interface OpenTrajectory extends TrajectoryText {
@@ -26,6 +30,8 @@ export function trajectoryUri(address: TrajectoryAddress): vscode.Uri {
 export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly lifetime = new Lifetime('trajectory documents');
   private readonly open = new Map<string, Promise<OpenTrajectory>>();
+  /** The tokenizer of the run that was last looked into, while anything of it is open: a large one takes its time to read. */
+  private tokenizer?: { readonly reader: RunReader; readonly loading: Promise<Tokenizer> };
   private readonly learnedEmitter = this.lifetime.add(new vscode.EventEmitter<void>());
 
   /** The learner has found out something about an open trajectory. */
@@ -36,7 +42,7 @@ export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, 
     private readonly embeddedModel: string,
   ) {
     this.lifetime.add(vscode.workspace.registerTextDocumentContentProvider(Scheme.Trajectory, this));
-    this.lifetime.add(vscode.workspace.onDidCloseTextDocument(({ uri }) => this.open.delete(uri.toString())));
+    this.lifetime.add(vscode.workspace.onDidCloseTextDocument(({ uri }) => this.closed(uri)));
     this.lifetime.add(store.onDidChange(() => void this.lookForLearned().catch(() => undefined)));
   }
 
@@ -44,7 +50,7 @@ export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, 
     try {
       return (await this.of(uri)).text;
     } catch (error) {
-      this.open.delete(uri.toString());
+      this.closed(uri);
       throw new Error(lineOf(error), { cause: error });
     }
   }
@@ -60,8 +66,12 @@ export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, 
     this.lifetime.dispose();
   }
 
+  private closed(uri: vscode.Uri): void {
+    this.open.delete(uri.toString());
+    if (this.open.size === 0) this.tokenizer = undefined;
+  }
+
   private async load(address: TrajectoryAddress): Promise<OpenTrajectory> {
-    const { loadRunTokenizer } = await import('../engine.js');
     const reader = await this.store.reader(address.stateFolder, address.runId);
     const [trajectory, learned, settings, tokenizer] = await Promise.all([
       reader.trajectory(address.trajectoryId),
@@ -70,9 +80,20 @@ export class TrajectoryDocuments implements vscode.TextDocumentContentProvider, 
         (config) => config.settings,
         () => null,
       ),
-      loadRunTokenizer(reader, () => this.embeddedModel),
+      this.tokenizerOf(reader),
     ]);
     return { address, trajectory, learned, settings, ...layOut(trajectory, tokenizer) };
+  }
+
+  private async tokenizerOf(reader: RunReader): Promise<Tokenizer> {
+    const { loadRunTokenizer } = await import('../engine.js');
+    const known = this.tokenizer?.reader === reader ? this.tokenizer : undefined;
+    const tokenizer = known ?? { reader, loading: loadRunTokenizer(reader, () => this.embeddedModel) };
+    this.tokenizer = tokenizer;
+    tokenizer.loading.catch(() => {
+      if (this.tokenizer === tokenizer) this.tokenizer = undefined;
+    });
+    return tokenizer.loading;
   }
 
   private async lookForLearned(): Promise<void> {

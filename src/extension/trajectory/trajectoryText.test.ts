@@ -76,6 +76,38 @@ describe('the text of a trajectory', () => {
     expect(tokens).toEqual([]);
   });
 
+  it('holds the messages where there are more tokens than an editor has memory for, and says so', () => {
+    const recorded = trajectory(['a task', 'an answer']);
+    const many = { ...recorded.nodes[1], tokenIds: new Int32Array(1_000_000) };
+    const { text, tokens, sections } = layOut({ ...recorded, nodes: [recorded.nodes[0], many] }, tokenizer);
+    const lines = text.split('\n');
+    expect(lines[1]).toMatch(/^These are the messages: 10000\d\d tokens are too many/);
+    expect(sections.map(({ headerLine }) => lines[headerLine + 1])).toEqual(['a task', 'an answer']);
+    expect(tokens).toEqual([]);
+  });
+
+  it('is refused where a tokenizer blows it up beyond what an editor can show', () => {
+    const huge = 'x'.repeat(1e6);
+    const bomb = { tokenTexts: (ids: ArrayLike<number>) => Array.from(ids, () => huge), decode: () => huge };
+    const recorded = trajectory(['a task', 'an answer '.repeat(10)]);
+    expect(() => layOut(recorded, bomb)).toThrow(/more text than an editor can show/);
+  });
+
+  it('has one line for each header, however long and odd a name is', () => {
+    const name = `${'<b>[quit](command:quit)\u001b[2J\u202e\n'.repeat(1000)}end`;
+    const recorded = trajectory(['a task', 'an answer', 'an observation']);
+    const nodes = recorded.nodes.map((one) =>
+      one.message.role === 'tool' ? { ...one, message: { ...one.message, name } } : one,
+    );
+    const { text, sections } = layOut({ ...recorded, taskId: name, nodes }, tokenizer);
+    const lines = text.split('\n');
+    for (const line of [lines[0], lines[sections[2].headerLine]]) {
+      expect(line).toContain('<b>[quit](command:quit)\\u{1b}[2J\\u{202e} <b>');
+      expect(line.length).toBeLessThan(2000);
+    }
+    expect(lines).toHaveLength(8);
+  });
+
   it('holds every token once, in order, at the place of its text', () => {
     fc.assert(
       fc.property(fc.array(anyText, { minLength: 1, maxLength: 5 }), (texts) => {

@@ -1,9 +1,11 @@
 import type { TextCodec } from '../../trainer/text/textCodec.js';
 import { isTurn } from '../../trajectory/message.js';
+import { badInput } from '../../trajectory/errors.js';
 import { messageText } from '../../trajectory/messageText.js';
 import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import { pathOfNodes, turnLabel } from './turns.js';
 import { kindWord } from './kindWord.js';
+import { plainLine } from '../plainText.js';
 import { visibleText } from './visibleText.js';
 import { t } from '../translate.js';
 
@@ -40,11 +42,14 @@ export interface TrajectoryText {
   readonly sections: readonly Section[];
 }
 
+/** What an editor has memory for, at some 200 bytes each. */
+const mostTokens = 1_000_000;
+
 type Decoder = Pick<TextCodec, 'tokenTexts' | 'decode'>;
 
 /**
  * The conversation's tokens as a document: their texts end to end, with a line above each message (and one on top)
- * that is no token.
+ * that is no token. Without tokens, or with too many, the messages themselves. Throws bad-input where even those are too long.
  */
 export function layOut(trajectory: Trajectory, codec: Decoder): TrajectoryText {
   const firstIndex = firstIndices(trajectory.nodes);
@@ -52,8 +57,12 @@ export function layOut(trajectory: Trajectory, codec: Decoder): TrajectoryText {
   const sections: Section[] = [];
   const document = new Page();
   const decoder = remembering(codec);
+  const visible = remembered(visibleText);
   document.line(titleOf(trajectory));
-  const hasTokens = trajectory.nodes.some(({ tokenIds }) => tokenIds.length > 0);
+  const count = trajectory.nodes.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  const hasTokens = count > 0 && count <= mostTokens;
+  if (count > mostTokens)
+    document.line(t('These are the messages: {0} tokens are too many to tell apart here.', count));
   let turn = 0;
   for (const node of pathOfNodes(trajectory)) {
     if (isTurn(node.message)) turn += 1;
@@ -62,9 +71,9 @@ export function layOut(trajectory: Trajectory, codec: Decoder): TrajectoryText {
     // An imported record may hold messages without their tokens.
     if (!hasTokens) document.add(visibleText(messageText(node.message)));
     let at = 0;
-    for (const group of groupTokens(node.tokenIds, decoder)) {
+    for (const group of hasTokens ? groupTokens(node.tokenIds, decoder) : []) {
       const start = document.length;
-      document.add(visibleText(group.text));
+      document.add(visible(group.text));
       for (const text of group.texts) {
         tokens.push({
           index: (firstIndex.get(node) ?? 0) + at,
@@ -87,15 +96,17 @@ export function layOut(trajectory: Trajectory, codec: Decoder): TrajectoryText {
 
 /** The same few characters are split over tokens again and again: what they decode to is kept. */
 function remembering(codec: Decoder): Decoder {
-  const decoded = new Map<string, string>();
-  return {
-    tokenTexts: (ids) => codec.tokenTexts(ids),
-    decode: (ids) => {
-      const key = Array.from(ids).join();
-      const text = decoded.get(key) ?? codec.decode(ids);
-      decoded.set(key, text);
-      return text;
-    },
+  const decode = remembered((key) => codec.decode(key.split(',').map(Number)));
+  return { tokenTexts: (ids) => codec.tokenTexts(ids), decode: (ids) => decode(Array.from(ids).join()) };
+}
+
+/** The same function, which works a thing out once: a long conversation has few different tokens. */
+function remembered(of: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    let found = known.get(text);
+    if (found === undefined) known.set(text, (found = of(text)));
+    return found;
   };
 }
 
@@ -166,7 +177,10 @@ function headerOf({ message }: TrajectoryNode, turn: number): string {
   }
 }
 
-/** Text that grows, with its count of lines. */
+/** Longer documents the editor keeps from its extensions; a token of a hostile tokenizer may be a megabyte, a thousand times. */
+const mostCharacters = 40e6;
+
+/** Text that grows, with its count of lines. Throws bad-input where it becomes too long. */
 class Page {
   private parts: string[] = [];
   length = 0;
@@ -182,12 +196,16 @@ class Page {
     if (text === '') return;
     this.parts.push(text);
     this.length += text.length;
+    if (this.length > mostCharacters) {
+      const remedy = t('`whetstone mask` prints its tokens.');
+      throw badInput(t('This trajectory has more text than an editor can show.'), remedy);
+    }
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.lines += 1;
     this.atLineStart = text.endsWith('\n');
   }
 
   line(text: string): void {
-    this.add(`${visibleText(text).replaceAll('\n', ' ')}\n`);
+    this.add(`${plainLine(text)}\n`);
   }
 
   endLine(): void {

@@ -43,6 +43,8 @@ export class ByteLevelTokenizer {
   readonly composes: boolean;
   private readonly tokenizer: Tokenizer;
   private readonly bytes: (Uint8Array | undefined)[] = [];
+  /** Texts of the tokens that were asked for: a long conversation has few tokens many times. */
+  private readonly texts: (string | undefined)[] = [];
   private readonly controlIds = new Map<string, number>();
   private controlNames?: ReadonlyMap<number, string>;
   private readonly refuse: (reason: string, cause?: unknown) => WhetstoneError;
@@ -152,7 +154,13 @@ export class ByteLevelTokenizer {
 
   /** Each token's own text; bytes of a part of a character as `\xNN`. */
   tokenTexts(tokenIds: ArrayLike<number>): string[] {
-    return Array.from(tokenIds, (id) => showBytes(this.tokenBytes(id)));
+    return Array.from(tokenIds, (id) => this.tokenText(id));
+  }
+
+  private tokenText(id: number): string {
+    const bytes = this.bytes[id];
+    if (bytes === undefined) return replacement;
+    return (this.texts[id] ??= showBytes(bytes));
   }
 
   /** Ids that no token has (a model's vocabulary may be padded) read as U+FFFD. */
@@ -162,7 +170,8 @@ export class ByteLevelTokenizer {
 }
 
 const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
-const replacementBytes = new TextEncoder().encode('\uFFFD');
+const replacement = '\uFFFD';
+const replacementBytes = new TextEncoder().encode(replacement);
 
 /** Splits text at every occurrence of a token; the tokens are parts of their own. */
 function splitAt(text: string, tokens: readonly string[]): string[] {

@@ -78,6 +78,7 @@ describe('text', () => {
     const ids = embedded.encode('a語😀');
     const texts = embedded.tokenTexts(ids);
     expect(texts).toHaveLength(ids.length);
+    expect(embedded.tokenTexts(ids)).toEqual(texts);
     expect(texts.join('')).toMatch(/^a.*\\xF0\\x9F\\x98\\x80$/);
     expect(embedded.tokenTexts([2, 319, 5000])[0]).toBe('<|im_end|>');
     expect(embedded.tokenTexts([5000])).toEqual(['\uFFFD']);
