@@ -1,15 +1,17 @@
 /**
  * Speed of the learner beside the machine's own MatMul and beside PyTorch, and agreement of devices:
  *   node scripts/bench/run.mjs learner [--model small|30m|qwen0.5b] [--length N] [--sequences N] [--shared N] [--lora R]
- *     [--steps N] [--threads N] [--microBatchTokens N] [--python PATH] [DEVICE…]
+ *     [--steps N] [--threads N] [--microBatchTokens N] [--activationMemory MIB] [--every N] [--python PATH] [--trl PATH]
+ *     [DEVICE…]
  *
- * A step is one `accumulate` over the sequences, and one AdamW step; a third of the tokens behind the first `shared` ones, which
- * all sequences have in common, are the policy's own. Floating-point operations count the useful work as if nothing was
+ * A step is one `accumulate` over the sequences, and one AdamW step; of the tokens behind the first `shared` ones, which all
+ * sequences have in common, one in three (in N with `--every`) is the policy's own. Floating-point operations count the useful work as if nothing was
  * shared: 6 a weight and token (4 where only an adapter is trained), attention below the diagonal only. The peak is that of a
  * lone product of two large matrices by the same runtime and threads, measured between the steps. Each speed is given by the
  * clock and by the processor's time, which other programs on the machine disturb less. With several devices the gradients of
  * each are compared with the first's; a relative difference above 1e-3 is a failure. `--python` names a Python with torch,
- * which then takes the same step (learner_torch.py).
+ * which then takes the same step (learner_torch.py); `--trl` one with TRL, whose GRPOTrainer takes it (learner_trl.py; of a
+ * group's rollouts all tokens behind the prompt are the policy's own there, so give `--every 1`).
  */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -48,7 +50,9 @@ interface Sizes {
   readonly shared: number;
   readonly lora: number;
   readonly threads: number;
+  readonly every: number;
   readonly microBatchTokens?: number;
+  readonly activationMemory: number;
 }
 
 async function main(): Promise<void> {
@@ -62,11 +66,14 @@ async function main(): Promise<void> {
       shared: { type: 'string', default: '0' },
       lora: { type: 'string', default: '0' },
       threads: { type: 'string', default: String(availableParallelism()) },
+      every: { type: 'string', default: '3' },
       microBatchTokens: { type: 'string' },
+      activationMemory: { type: 'string', default: '1024' },
       python: { type: 'string' },
+      trl: { type: 'string' },
     },
   });
-  const { model, python, ...texts } = values;
+  const { model, python, trl, ...texts } = values;
   const sizes = Object.fromEntries(
     Object.entries(texts).map(([name, text]) => [name, countOf(name, text)]),
   ) as unknown as Sizes;
@@ -82,7 +89,7 @@ async function main(): Promise<void> {
   for (const device of devices) {
     const parameters = initializeParameters(config, 1);
     const files = { write: unused, read: unused };
-    const { threads, microBatchTokens } = sizes;
+    const { threads, microBatchTokens, activationMemory } = sizes;
     const adapter =
       sizes.lora > 0 ? freshAdapter(config, { rank: sizes.lora, alpha: 32, targets: projections }, 1) : null;
     const learner = await createLearner({
@@ -93,6 +100,7 @@ async function main(): Promise<void> {
       files,
       threads,
       microBatchTokens,
+      activationBytes: activationMemory * 2 ** 20,
     });
     const gradients = await firstGradients(learner, sequences);
     await measure(device, config, learner, sequences, sizes);
@@ -100,7 +108,8 @@ async function main(): Promise<void> {
     reference ??= gradients;
     await learner.dispose();
   }
-  if (python !== undefined) runTorch(python, config, sizes);
+  if (python !== undefined) runPython(python, 'learner_torch.py', config, sizes);
+  if (trl !== undefined) runPython(trl, 'learner_trl.py', config, sizes);
 }
 
 function countOf(name: string, text: string): number {
@@ -199,20 +208,20 @@ function compare(
   if (worst >= tolerance) process.exitCode = 1;
 }
 
-function runTorch(python: string, config: LlamaConfig, sizes: Sizes): void {
-  const script = path.join(process.env.BENCH_FOLDER!, 'learner_torch.py');
+function runPython(python: string, name: string, config: LlamaConfig, sizes: Sizes): void {
+  const script = path.join(process.env.BENCH_FOLDER!, name);
   const { status } = spawnSync(python, [script, JSON.stringify({ ...config, ...sizes })], { stdio: 'inherit' });
-  if (status !== 0) throw new Error(`'${python} ${script}' failed: give a Python with torch.`);
+  if (status !== 0) throw new Error(`'${python} ${script}' failed: give a Python with what it imports.`);
 }
 
-function randomSequences(config: LlamaConfig, { sequences, length, shared }: Sizes): TrainingSequence[] {
+function randomSequences(config: LlamaConfig, { sequences, length, shared, every }: Sizes): TrainingSequence[] {
   const normal = normalStream(7);
   const token = () => Math.floor(Math.abs(normal()) * 400) % config.vocabularySize;
   const prompt = Array.from({ length: Math.min(shared, length - 1) }, token);
   return Array.from({ length: sequences }, () => ({
     tokenIds: Int32Array.from({ length }, (_, place) => prompt[place] ?? token()),
     actionMask: Uint8Array.from({ length }, (_, place) =>
-      Number(place >= Math.max(1, prompt.length) && (place === length - 1 || place % 3 === 1)),
+      Number(place >= Math.max(1, prompt.length) && (place === length - 1 || place % every === 1 % every)),
     ),
   }));
 }

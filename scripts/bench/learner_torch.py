@@ -80,7 +80,7 @@ def states(ids):
 
 
 shared = min(o["shared"], length - 1)
-asked = torch.tensor([p for p in range(max(1, shared), length) if p == length - 1 or p % 3 == 1])
+asked = torch.tensor([p for p in range(max(1, shared), length) if p == length - 1 or p % o["every"] == 1 % o["every"]])
 coefficients = (asked % 5 - 2.5) / 1000
 sequences = torch.randint(0, vocabulary, (o["sequences"], length))
 optimizer = torch.optim.AdamW(grown, lr=1e-4, betas=(0.9, 0.95), weight_decay=0.1)
