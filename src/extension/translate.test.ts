@@ -3,6 +3,8 @@ import path from 'node:path';
 import ts from 'typescript';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { battery } from '../env/tasks/exploits/battery.js';
+import { runnersSchema } from '../env/testing/configured/runnersConfig.js';
+import { settingsSchema } from '../trainer/run/settings.js';
 import { say } from '../trajectory/said.js';
 import { ofEngine, t, useTranslations } from './translate.js';
 
@@ -108,7 +110,10 @@ function textsOfEngine(): string[] {
       },
     );
   });
-  return [...texts, 'Cancelled.', ...battery.map(({ name }) => name)];
+  const meanings = [settingsSchema.shape, runnersSchema.element.shape].flatMap((shape) =>
+    Object.values(shape).map(({ description }) => description ?? ''),
+  );
+  return [...texts, 'Cancelled.', ...battery.map(({ name }) => name), ...meanings.filter((text) => text !== '')];
 }
 
 

@@ -27,7 +27,7 @@ describe.runIf(process.platform === 'linux')('choosing a sandbox', () => {
     await expect(probeWith({})).rejects.toMatchObject({
       kind: 'bad-input',
       message: 'bubblewrap, the sandbox, is not installed.',
-      remedy: expect.stringMatching(/apt-get install bubblewrap.*--sandbox unconfined/),
+      remedy: { message: expect.stringMatching(/apt-get install bubblewrap.*--sandbox unconfined/) },
     });
   });
 
@@ -36,7 +36,7 @@ describe.runIf(process.platform === 'linux')('choosing a sandbox', () => {
     await expect(probeWith({ bwrap: fails })).rejects.toMatchObject({
       kind: 'bad-input',
       message: expect.stringMatching(/fails to start: bwrap: setting up uid map: Permission denied\.$/),
-      remedy: expect.stringMatching(/Ubuntu 24\.04.*--sandbox unconfined/),
+      remedy: { message: expect.stringMatching(/Ubuntu 24\.04.*--sandbox unconfined/) },
     });
   });
 

@@ -164,14 +164,14 @@ describe('a server that', () => {
     const { url } = await serve([{ status: 401, body: 'bad key' }]);
     await expect(play(url)).rejects.toMatchObject({
       kind: 'bad-input',
-      remedy: expect.stringContaining('OPENAI_API_KEY') as string,
+      remedy: { message: expect.stringContaining('OPENAI_API_KEY') as string },
     });
     server.close();
     const other = await serve([{ status: 404, body: { error: { message: 'no model' } } }]);
     await expect(play(other.url)).rejects.toMatchObject({
       kind: 'bad-input',
       message: expect.stringContaining('(404: no model)') as string,
-      remedy: expect.stringContaining("'a-model'") as string,
+      remedy: { message: expect.stringContaining("'a-model'") as string },
     });
   });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { say } from '../../trajectory/said.js';
 import {
   advantageEstimatorNames,
   isCriticEstimator,
@@ -22,7 +23,7 @@ export const algorithmSchema = z
       .describe('The loss; `gspo` wants a far narrower clipLow and clipHigh (3e-4, 4e-4), `cispo` wider ones.'),
     dualClip: z
       .number()
-      .refine((bound) => bound === 0 || bound > 1, { message: 'it must be above 1, or 0 to leave it out' })
+      .refine((bound) => bound === 0 || bound > 1, { message: say`it must be above 1, or 0 to leave it out`.message })
       .default(0)
       .describe('Dual clip: the most that the ratio counts where the advantage is negative; 0 leaves it out.'),
     klEstimator: z
@@ -107,14 +108,14 @@ export const algorithmSchema = z
     cBar: z.number().positive().default(1).describe("Greatest weight of V-trace's traces."),
   })
   .refine(({ advantage, importanceCorrection }) => importanceCorrection !== 'v-trace' || isCriticEstimator(advantage), {
-    message: 'the importance correction `v-trace` needs a critic: the advantage `gae` or `turn-gae`',
+    message: say`the importance correction \`v-trace\` needs a critic: the advantage \`gae\` or \`turn-gae\``.message,
   })
   .refine(({ pivots, advantage }) => pivots === 0 || isGroupEstimator(advantage), {
-    message: 'with `pivots` the advantage must be `grpo`, `dr-grpo` or `rloo`',
+    message: say`with \`pivots\` the advantage must be \`grpo\`, \`dr-grpo\` or \`rloo\``.message,
   })
   .refine(({ pivots, klPlace }) => pivots === 0 || klPlace === 'loss', {
-    message: 'with `pivots` the KL term cannot be in the reward',
+    message: say`with \`pivots\` the KL term cannot be in the reward`.message,
   })
   .refine(({ advantage, klPlace }) => klPlace === 'loss' || !isTurnEstimator(advantage), {
-    message: 'with a KL term in the reward the advantage cannot be turn by turn',
+    message: say`with a KL term in the reward the advantage cannot be turn by turn`.message,
   });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { say } from '../../trajectory/said.js';
 
 const rubric = [
   'Did the agent find the cause of the failure before it changed anything?',
@@ -10,7 +11,7 @@ const rubric = [
 export const judgeSchema = z
   .strictObject({
     url: z
-      .url({ protocol: /^https?$/, error: 'it must be an http or https address' })
+      .url({ protocol: /^https?$/, error: say`it must be an http or https address`.message })
       .optional()
       .describe(
         'OpenAI-compatible server whose model judges each episode; none: no judge. A repository may not choose it itself.',
@@ -31,6 +32,6 @@ export const judgeSchema = z
       .describe('Questions that are answered with yes or no; the score is the share of yes.'),
   })
   .refine(({ url, model }) => (url === undefined) === (model === undefined), {
-    message: 'a judge needs both `url` and `model`',
+    message: say`a judge needs both \`url\` and \`model\``.message,
   });
 export type JudgeSettings = z.infer<typeof judgeSchema>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { say } from '../../trajectory/said.js';
 
 const learningRate = z.number().nonnegative().optional().describe('Learning rate of the stage; absent: the run’s.');
 const steps = z.int().positive().describe('Steps of the stage.');
@@ -45,7 +46,7 @@ export const stageSchema = z.discriminatedUnion('method', [
         ),
     })
     .refine(({ recorded, from }) => recorded || from === undefined, {
-      message: '`from` wants `recorded`',
+      message: say`\`from\` wants \`recorded\``.message,
       path: ['from'],
     }),
 ]);

@@ -64,11 +64,11 @@ describe('settings', () => {
 
   it('say what a setting means where its value is wrong, and which there are where its name is', async () => {
     await expect(loadSettings(root, { groupSize: 1 })).rejects.toMatchObject({
-      remedy: expect.stringMatching(/^Give another value\. G: rollouts of one task/) as string,
+      remedy: { message: expect.stringMatching(/^Give another value\. G: rollouts of one task/) as string },
     });
     write({ stesp: 3 });
     await expect(loadSettings(root)).rejects.toMatchObject({
-      remedy: expect.stringMatching(/^The settings are: model, device, /) as string,
+      remedy: { message: expect.stringMatching(/^The settings are: model, device, /) as string },
     });
   });
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
+import { saidOfIssue } from '../../trajectory/saidOfIssue.js';
 import { providers } from '../graph/provider.js';
 import { toolFormatNames } from '../text/toolFormats/toolFormat.js';
 import { algorithmSchema } from './algorithmSettings.js';
@@ -44,7 +45,7 @@ export const settingsSchema = z.strictObject({
     .default('auto')
     .describe("What confines the policy's commands; `unconfined` is for code that you trust."),
   workers: z
-    .array(z.url({ protocol: /^https?$/, error: 'it must be an http or https address' }))
+    .array(z.url({ protocol: /^https?$/, error: say`it must be an http or https address`.message }))
     .default([])
     .describe(
       'Servers (`whetstone serve --openenv`) that play the environment of episodes; none: this machine. A repository may not choose them itself.',
@@ -182,7 +183,7 @@ export const settingsSchema = z.strictObject({
         .describe('What misconduct costs; it is taken from the reward.'),
     })
     .refine((weights) => weights.tests > 0 && weights.tests >= weights.similarity + weights.format, {
-      message: 'the weight of the tests must be at least half of all',
+      message: say`the weight of the tests must be at least half of all`.message,
     })
     .prefault({})
     .describe("Weights of the reward's components; the outcome (tests) is at least half."),
@@ -307,11 +308,11 @@ function check(value: unknown, where: string): Settings {
   const issue = result.error.issues[0];
   const isUnknown = issue.code === 'unrecognized_keys';
   const key = [...issue.path, ...(isUnknown ? issue.keys.slice(0, 1) : [])].join('.');
-  const problem = isUnknown ? say`there is no such setting` : issue.message;
+  const problem = isUnknown ? say`there is no such setting` : saidOfIssue(issue);
   const remedy =
     issue.path.length === 0
       ? say`The settings are: ${Object.keys(settingsSchema.shape).join(', ')}.`
-      : say`Give another value. ${descriptionOf(issue.path[0])}`;
+      : say`Give another value. ${{ message: descriptionOf(issue.path[0]) }}`;
   throw badInput(say`${where}setting \`${key}\`: ${problem}.`, remedy, result.error);
 }
 

@@ -184,7 +184,7 @@ describe('a configured command', () => {
     );
     expect(detected.runner.check).toMatchObject({
       argv: expect.arrayContaining(['no-such']) as string[],
-      problem: 'The tests run with own, and its program no-such was not found.',
+      problem: { message: 'The tests run with own, and its program no-such was not found.' },
     });
   });
 });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../../trajectory/errors.js';
 import { say } from '../../../trajectory/said.js';
+import { saidOfIssue } from '../../../trajectory/saidOfIssue.js';
 
 /** The committed file, in the repository's root, whose key `runners` this reads. */
 export const configName = 'whetstone.config.json';
@@ -16,8 +17,8 @@ export const filePlaceholder = '{file}';
 const relative = z
   .string()
   .min(1)
-  .refine((name) => !/^([/\\]|[A-Za-z]:)/.test(name), { message: 'must be relative to `root`' })
-  .refine((name) => !name.includes('\\'), { message: 'must be written with `/`' });
+  .refine((name) => !/^([/\\]|[A-Za-z]:)/.test(name), { message: say`must be relative to \`root\``.message })
+  .refine((name) => !name.includes('\\'), { message: say`must be written with \`/\``.message });
 
 const runnerSchema = z
   .strictObject({
@@ -25,7 +26,7 @@ const runnerSchema = z
     command: z
       .array(z.string())
       .min(1)
-      .refine(([program]) => program !== '', { message: 'its first word, the program, is empty' })
+      .refine(([program]) => program !== '', { message: say`its first word, the program, is empty`.message })
       .describe(
         'The command, a word an item; no shell reads it. A word with `{files}` in it is given once a test file. ' +
           'With `{file}` in a word, the command is run once a test file, which tells for sure which results belong to it.',
@@ -50,7 +51,7 @@ const runnerSchema = z
         stdout: z.literal(true).optional().describe('The command writes them to its standard output.'),
       })
       .refine(({ path: file, stdout }) => (file === undefined) !== (stdout === undefined), {
-        message: 'must say either `path` or `stdout`',
+        message: say`must say either \`path\` or \`stdout\``.message,
       })
       .describe('Where the results are, and in which format.'),
     selectTests: z
@@ -65,14 +66,14 @@ const runnerSchema = z
       .default({})
       .describe('Variables added to its environment.'),
   })
-  .refine(({ root }) => !escapes(root), { path: ['root'], message: 'must lie in the repository' })
+  .refine(({ root }) => !escapes(root), { path: ['root'], message: say`must lie in the repository`.message })
   .refine(({ root, results }) => results.path === undefined || !escapes(path.posix.join(root, results.path)), {
     path: ['results', 'path'],
-    message: 'must lie in the repository',
+    message: say`must lie in the repository`.message,
   })
   .refine(({ command, selectTests }) => selectTests === undefined || command.some((word) => word.includes('{files}')), {
     path: ['selectTests'],
-    message: 'needs a word with `{files}` in the command',
+    message: say`needs a word with \`{files}\` in the command`.message,
   });
 
 const escapes = (name: string) => path.posix.normalize(name).split('/')[0] === '..';
@@ -81,7 +82,7 @@ const escapes = (name: string) => path.posix.normalize(name).split('/')[0] === '
 export const runnersSchema = z
   .array(runnerSchema)
   .refine((runners) => new Set(runners.map(({ name }) => name)).size === runners.length, {
-    message: 'two runners have the same name',
+    message: say`two runners have the same name`.message,
   })
   .describe('Commands that run tests and write JUnit XML or TAP, for tests that Whetstone does not find by itself.');
 
@@ -111,7 +112,7 @@ export function parseRunners(value: unknown): readonly RunnerDefinition[] {
   const isUnknown = issue.code === 'unrecognized_keys';
   const place = [...issue.path, ...(isUnknown ? issue.keys.slice(0, 1) : [])];
   const key = place.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  const problem = isUnknown ? say`there is no such key` : issue.message.replace(/\.$/, '');
+  const problem = isUnknown ? say`there is no such key` : saidOfIssue(issue);
   const keys = Object.keys(runnerSchema.shape).join(', ');
   throw badInput(
     say`${configName}: \`runners${key}\`: ${problem}.`,
