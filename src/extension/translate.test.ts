@@ -116,7 +116,6 @@ function textsOfEngine(): string[] {
   return [...texts, 'Cancelled.', ...battery.map(({ name }) => name), ...meanings.filter((text) => text !== '')];
 }
 
-
 /** Settings, commands and options that a text names. */
 const named = (text: string) => [...text.matchAll(/`[^`]+`/g)].map(([each]) => each).sort();
 const placeholders = (text: string) => [...text.matchAll(/\{\d+\}/g)].map(([each]) => each).sort();

@@ -1,3 +1,4 @@
+import type { Phrase } from './said.js';
 import type { Grade } from './grade.js';
 import type { Message } from './message.js';
 import type { TaskSplit } from './task.js';
@@ -98,6 +99,8 @@ export interface Trajectory {
   readonly stopReason: StopReason;
   /** Set where the machine failed; then `grade` is null and the trajectory is left out of its group. */
   readonly infrastructureError: string | null;
+  /** What a translation of that is found by. */
+  readonly infrastructurePhrase?: Phrase;
   readonly grade: Grade | null;
   /** What the policy changed: a unified diff against the start tree. */
   readonly patch: string;

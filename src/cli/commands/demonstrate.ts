@@ -109,8 +109,8 @@ async function demonstrate(
     };
   };
   const keep = async (trajectory: Trajectory) => {
-    const { infrastructureError } = trajectory;
-    const end = { stopReason: trajectory.stopReason, grade: trajectory.grade, infrastructureError };
+    const { stopReason, grade, infrastructureError, infrastructurePhrase } = trajectory;
+    const end = { stopReason, grade, infrastructureError, infrastructurePhrase };
     // What the machine failed shows nobody anything.
     if (infrastructureError !== null) return { ...end, run: null, trajectory: null };
     const config = {

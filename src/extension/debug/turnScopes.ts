@@ -1,5 +1,6 @@
 import { isTurn } from '../../trajectory/message.js';
 import type { LearnedTokens, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import { machineError } from '../machineError.js';
 import type { FileChange, SteppedTurn } from '../replay/steppedReplay.js';
 import { pathOfNodes, turnsOf, type Turn } from '../trajectory/turns.js';
 import { group, valueOf, type Value } from './values.js';
@@ -90,8 +91,9 @@ export class RecordedTurns {
 
   /** The reward that the recorded episode got at its end. */
   private reward(): Value {
-    const { grade, infrastructureError } = this.trajectory;
-    if (grade === null) return group(t('Reward'), '', [valueOf(t('none'), infrastructureError ?? t('not graded'))]);
+    const { grade } = this.trajectory;
+    if (grade === null)
+      return group(t('Reward'), '', [valueOf(t('none'), machineError(this.trajectory) ?? t('not graded'))]);
     const components = Object.entries(grade.components).map(([name, { score, weight }]) =>
       group(name, `${score} × ${weight} = ${Number((score * weight).toPrecision(5))}`, [
         valueOf(t('score'), score),

@@ -1,6 +1,7 @@
 import type { Grade, TestStatus } from '../../trajectory/grade.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
+import { machineError } from '../machineError.js';
 import { kindWord } from '../trajectory/kindWord.js';
 import { t } from '../translate.js';
 
@@ -74,10 +75,10 @@ export function rewardReport(
   task: Task | undefined,
   again: GradedAgain | undefined,
 ): RewardReport {
-  const { grade, infrastructureError, stopReason, taskId, kind, sample, step } = trajectory;
+  const { grade, stopReason, taskId, kind, sample, step } = trajectory;
   return {
     title: `${taskId} · ${t('{0} {1} of step {2}', kindWord(kind), sample + 1, step)}`,
-    ended: infrastructureError ?? stopReason,
+    ended: machineError(trajectory) ?? stopReason,
     recorded: grade && gradeReport(grade, task),
     again: again ? gradeReport(again.grade, task, again.before) : null,
     hasTask: task !== undefined,

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Finding } from '../../trainer/doctor/finding.js';
 import type { RunStatus, TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import { Command } from '../contributions.js';
+import { machineError } from '../machineError.js';
 import { finishedItem } from '../treeItems.js';
 import { turnLabel } from '../trajectory/turns.js';
 import { countInWords } from './foundFindings.js';
@@ -134,7 +135,7 @@ function trajectoryItem(node: TrajectoryNode): vscode.TreeItem {
   item.tooltip = [
     header.id,
     t('Ended: {0}. Sandbox: {1}.', header.stopReason, header.sandbox),
-    header.infrastructureError ?? '',
+    machineError(header) ?? '',
   ]
     .filter(Boolean)
     .join('\n');

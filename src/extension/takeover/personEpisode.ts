@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { gradeSchema } from '../../trainer/run/trajectoryLine.js';
+import { saidFields } from '../../trajectory/said.js';
 import { openLineProcess } from '../lineProcess.js';
 import { t } from '../translate.js';
 
@@ -36,6 +37,7 @@ const endSchema = z.object({
   stopReason: z.string(),
   grade: gradeSchema.nullable(),
   infrastructureError: z.string().nullable(),
+  infrastructurePhrase: saidFields.phrase,
   /** Where it was kept; null where the machine failed. */
   run: z.string().nullable(),
   trajectory: z.string().nullable(),

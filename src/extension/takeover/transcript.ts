@@ -1,3 +1,4 @@
+import { machineError } from '../machineError.js';
 import { visibleText } from '../trajectory/visibleText.js';
 import { t } from '../translate.js';
 import type { EpisodeEnd, ShownMessage } from './personEpisode.js';
@@ -26,8 +27,10 @@ export function transcriptOf(
 }
 
 /** How it ended and what it earned, in one line. */
-export function endInWords({ stopReason, grade, infrastructureError }: EpisodeEnd): string {
-  if (infrastructureError !== null) return t('The machine failed, and nothing was kept: {0}', infrastructureError);
+export function endInWords(end: EpisodeEnd): string {
+  const { stopReason, grade } = end;
+  const error = machineError(end);
+  if (error !== null) return t('The machine failed, and nothing was kept: {0}', error);
   const reward = grade === null ? t('no reward') : t('reward {0}', grade.reward.toFixed(2));
   return grade?.resolved
     ? t('Solved ({0}), {1}.', stopReason, reward)

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { Command, Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
+import { machineError } from '../machineError.js';
 import { plainLabel } from '../plainText.js';
 import { firstFrom } from './tokenColours.js';
 import { tokenStory } from './tokenStory.js';
@@ -63,12 +64,12 @@ function tokenHover(
 
 function turnLenses(uri: vscode.Uri, { sections, trajectory }: OpenTrajectory): vscode.CodeLens[] {
   const at = (line: number) => new vscode.Range(line, 0, line, 0);
-  const { grade, infrastructureError } = trajectory;
+  const { grade } = trajectory;
   const reward = grade
     ? `${t('Reward {0}', grade.reward.toFixed(3))} = ${Object.entries(grade.components)
         .map(([name, { score, weight }]) => `${name} ${score.toFixed(2)} × ${weight}`)
         .join(' + ')}`
-    : t('No reward: {0}', infrastructureError ?? trajectory.stopReason);
+    : t('No reward: {0}', machineError(trajectory) ?? trajectory.stopReason);
   return [
     new vscode.CodeLens(at(0), { title: plainLabel(reward), command: '' }),
     ...sections

@@ -1,5 +1,6 @@
 import type { TrajectoryHeader } from '../../trainer/run/runRecord.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
+import { machineError } from '../machineError.js';
 import { t } from '../translate.js';
 import { pathOfNodes, turnLabel } from '../trajectory/turns.js';
 
@@ -115,10 +116,12 @@ function describe(message: Trajectory['nodes'][number]['message']) {
   }
 }
 
-function outcome({ resolved, infrastructureError, reward, stopReason }: TrajectoryHeader) {
-  const word = infrastructureError !== null ? t('machine error') : resolved ? t('solved') : t('failed');
+function outcome(header: TrajectoryHeader) {
+  const { resolved, reward, stopReason } = header;
+  const error = machineError(header);
+  const word = error !== null ? t('machine error') : resolved ? t('solved') : t('failed');
   const detail = reward === null ? t('no reward') : t('reward {0}', reward.toFixed(2));
-  const text = t('{0}, {1}, ended: {2}', word, detail, infrastructureError ?? stopReason);
+  const text = t('{0}, {1}, ended: {2}', word, detail, error ?? stopReason);
   return { role: 'outcome' as const, label: word, detail, text, file: null };
 }
 

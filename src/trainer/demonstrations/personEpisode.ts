@@ -1,4 +1,5 @@
 import { cancelled, failed } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { Arena, EpisodePlan, SamplingOptions } from '../rollout/arena.js';
@@ -55,8 +56,9 @@ export class PersonEpisode {
   ): Promise<PersonEpisode> {
     const episode = new PersonEpisode(arena, plan, options, signal);
     const ended = await episode.nextStop();
-    if (ended !== null) throw failed(ended.infrastructureError ?? 'The episode ended before it began.', '');
-    return episode;
+    if (ended === null) return episode;
+    const { infrastructureError: message, infrastructurePhrase: phrase } = ended;
+    throw failed(message === null ? say`The episode ended before it began.` : { message, phrase }, '');
   }
 
   /** What the person can call. */

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { EpisodeCounters } from '../../env/episodeTypes.js';
 import { recordedTurns, OpenReplay } from '../../env/replay.js';
 import { cancelled, infrastructure, WhetstoneError } from '../../trajectory/errors.js';
-import { say } from '../../trajectory/said.js';
+import { say, type Phrase } from '../../trajectory/said.js';
 import type { Grade } from '../../trajectory/grade.js';
 import type { EpisodeStatistics, StopReason, Trajectory } from '../../trajectory/trajectory.js';
 import { withLessons } from '../memory/lessons.js';
@@ -41,6 +41,7 @@ export async function playEpisode(
 interface Ending {
   readonly stopReason: StopReason;
   readonly infrastructureError: string | null;
+  readonly infrastructurePhrase?: Phrase;
   readonly grade: Grade | null;
   readonly patch: string;
   readonly statistics: EpisodeStatistics;
@@ -77,9 +78,10 @@ async function attempt(
     const isKnown = error instanceof WhetstoneError;
     // What the user has to mend, or a policy that diverged, ends the run.
     if (isKnown && error.kind !== 'infrastructure') throw error;
-    const infrastructureError = isKnown ? error.line : `The episode crashed: ${(error as Error).message}`;
+    const { message, phrase } = isKnown ? error.said : say`The episode crashed: ${(error as Error).message}`;
     const statistics = statisticsOf(episode?.statistics() ?? nothingPlayed, dialogue?.path ?? new NodePath());
-    ending = { stopReason: 'error', infrastructureError, grade: null, patch: '', statistics };
+    const failure = { infrastructureError: message, ...(phrase && { infrastructurePhrase: phrase }) };
+    ending = { stopReason: 'error', ...failure, grade: null, patch: '', statistics };
   } finally {
     dialogue?.end();
     await episode?.dispose();

@@ -70,7 +70,9 @@ export async function playGroups(
   if (cause !== undefined) throw cause;
   // One that fails is left out of its group; where none is left there is nothing to learn or to tell.
   const [first] = trajectories;
-  if (first?.infrastructureError && trajectories.every(({ infrastructureError }) => infrastructureError !== null))
-    throw infrastructure(say`All ${trajectories.length} episodes failed: ${first.infrastructureError}`, '');
+  if (first?.infrastructureError && trajectories.every(({ infrastructureError }) => infrastructureError !== null)) {
+    const why = { message: first.infrastructureError, phrase: first.infrastructurePhrase };
+    throw infrastructure(say`All ${trajectories.length} episodes failed: ${why}`, '');
+  }
   return trajectories;
 }

@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { WhetstoneError } from '../../trajectory/errors.js';
+import { saidFields } from '../../trajectory/said.js';
 import { HeaderTable, type IndexedHeader } from './headerTable.js';
 import { JsonLinesReader } from './jsonLines.js';
 import type { RunPaths } from './runDirectory.js';
@@ -21,6 +22,7 @@ export const indexedHeaderSchema: z.ZodType<IndexedHeader> = z.object({
     seconds: z.number(),
     tools: z.array(z.string()),
     infrastructureError: z.string().nullable(),
+    infrastructurePhrase: saidFields.phrase,
     sandbox: z.string(),
     origin: z.object({ trajectoryId: z.string(), turn: count }).optional(),
   }),

@@ -11,7 +11,10 @@ export interface IndexedHeader {
 }
 
 /** What many headers have in common. */
-type Common = Pick<TrajectoryHeader, 'kind' | 'resolved' | 'stopReason' | 'tools' | 'infrastructureError' | 'sandbox'>;
+type Common = Pick<
+  TrajectoryHeader,
+  'kind' | 'resolved' | 'stopReason' | 'tools' | 'infrastructureError' | 'infrastructurePhrase' | 'sandbox'
+>;
 
 /**
  * The headers of a run in memory, one an id, in the order that the ids first came: about 110 bytes each, so that a run of a
@@ -42,8 +45,9 @@ export class HeaderTable {
   /** Takes the place of an earlier one of the same id. */
   add({ header, offset, length }: IndexedHeader): void {
     const { id, taskId, reward, origin } = header;
-    const { kind, resolved, stopReason, tools, infrastructureError, sandbox } = header;
-    const common = { kind, resolved, stopReason, tools, infrastructureError, sandbox };
+    const { kind, resolved, stopReason, tools, infrastructureError, infrastructurePhrase, sandbox } = header;
+    const phrase = infrastructurePhrase && { infrastructurePhrase };
+    const common = { kind, resolved, stopReason, tools, infrastructureError, ...phrase, sandbox };
     const row = this.ids.add(id);
     this.taskOfRow.set(row, this.tasks.numberOf(taskId, taskId));
     this.commonOfRow.set(row, this.commons.numberOf(JSON.stringify(common), common));
@@ -85,26 +89,19 @@ export class HeaderTable {
   }
 
   private header(row: number): TrajectoryHeader {
-    const { kind, resolved, stopReason, tools, infrastructureError, sandbox } = this.commons.value(
-      this.commonOfRow.at(row),
-    );
+    const common = this.commons.value(this.commonOfRow.at(row));
     const reward = this.reward.at(row);
     const origin = this.originOfRow.at(row);
     return {
+      ...common,
       id: this.ids.id(row),
-      kind,
       step: this.step.at(row),
       taskId: this.tasks.value(this.taskOfRow.at(row)),
       sample: this.sample.at(row),
       reward: Number.isNaN(reward) ? null : reward,
-      resolved,
-      stopReason,
       turns: this.turns.at(row),
       tokens: this.tokens.at(row),
       seconds: this.seconds.at(row),
-      tools,
-      infrastructureError,
-      sandbox,
       ...(origin > 0 && {
         origin: { trajectoryId: this.origins.value(origin - 1), turn: this.turnOfOrigin.at(row) },
       }),

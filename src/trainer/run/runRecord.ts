@@ -13,7 +13,7 @@
  *   log.txt              standard error of the background process
  */
 import type { ErrorKind } from '../../trajectory/errors.js';
-import type { Said } from '../../trajectory/said.js';
+import type { Phrase, Said } from '../../trajectory/said.js';
 import type { BranchOrigin } from '../../trajectory/trajectory.js';
 import type { Finding } from '../doctor/finding.js';
 import type { TaskOutcomes } from '../evaluation/evaluationMetrics.js';
@@ -181,6 +181,7 @@ export interface TrajectoryHeader {
   /** Names of the tools that were called. */
   readonly tools: readonly string[];
   readonly infrastructureError: string | null;
+  readonly infrastructurePhrase?: Phrase;
   readonly sandbox: string;
   /** Set where it is a branch. */
   readonly origin?: Pick<BranchOrigin, 'trajectoryId' | 'turn'>;

@@ -4,6 +4,7 @@ import { badInput } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
 import type { Message } from '../../trajectory/message.js';
 import type { BranchOrigin, StopReason, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import { saidFields } from '../../trajectory/said.js';
 import type { TrajectoryHeader } from './runRecord.js';
 import { readTokenBlock, type TokenBlock, type TokenFile } from './tokenFile.js';
 
@@ -85,6 +86,7 @@ export const trajectoryLineSchema = z
     hindsight: z.object({ trajectoryId: z.string(), taskId: z.string(), goal: z.array(z.string()) }).optional(),
     stopReason: stopReasonSchema,
     infrastructureError: z.string().nullable(),
+    infrastructurePhrase: saidFields.phrase,
     grade: gradeSchema.nullable(),
     patch: z.string(),
     statistics: statisticsSchema,
@@ -165,8 +167,8 @@ export async function restoreTrajectory(
 
 /** What lists and trees show of a trajectory. */
 export function headerOf(trajectory: TrajectoryLine | Trajectory): TrajectoryHeader {
-  const { id, kind, step, taskId, sample, grade, stopReason, statistics, infrastructureError, sandbox, origin } =
-    trajectory;
+  const { id, kind, step, taskId, sample, grade, stopReason, statistics, sandbox, origin } = trajectory;
+  const { infrastructureError, infrastructurePhrase } = trajectory;
   return {
     id,
     kind,
@@ -181,6 +183,7 @@ export function headerOf(trajectory: TrajectoryLine | Trajectory): TrajectoryHea
     seconds: statistics.seconds,
     tools: Object.keys(statistics.toolCalls),
     infrastructureError,
+    ...(infrastructurePhrase && { infrastructurePhrase }),
     sandbox,
     ...(origin === undefined ? {} : { origin: { trajectoryId: origin.trajectoryId, turn: origin.turn } }),
   };
