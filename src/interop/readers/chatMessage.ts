@@ -1,4 +1,5 @@
 import type { AssistantMessage, Message, ToolCall } from '../../trajectory/message.js';
+import { say } from '../../trajectory/said.js';
 import { isObject, listOf, objectOf, textOf, wrong, type JsonObject } from './json.js';
 
 /**
@@ -10,7 +11,7 @@ export function readChatMessages(values: readonly unknown[], where: string): Mes
   const names = new Map<string, string>();
   return values.map((value, index) => {
     const here = `${where}: message ${index + 1}`;
-    if (!isObject(value)) throw wrong(here, 'it is no object');
+    if (!isObject(value)) throw wrong(here, say`it is no object`);
     const message = readMessage(value, names, here);
     if (message.role === 'assistant') for (const { id, name } of message.toolCalls) names.set(id, name);
     return message;
@@ -34,7 +35,7 @@ function readMessage(value: JsonObject, names: ReadonlyMap<string, string>, wher
     case 'assistant':
       return readAssistant(value, content);
     default:
-      throw wrong(where, `there is no role ${JSON.stringify(value.role)}`);
+      throw wrong(where, say`there is no role ${JSON.stringify(value.role)}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { say } from '../../trajectory/said.js';
 import { countOf, isObject, listOf, numberOf, parseJsonOrLines, wrong, type JsonObject } from './json.js';
 
 export type CurveFormat = 'transformers' | 'verl-log';
@@ -49,7 +50,7 @@ function bySteps(entries: readonly unknown[], name: string): StepMetrics[] {
   const steps = new Map<number, Record<string, number>>();
   entries.forEach((entry, index) => {
     const step = isObject(entry) ? countOf(entry.step) : undefined;
-    if (!isObject(entry) || step === undefined) throw wrong(`${name}: entry ${index + 1}`, 'it has no step');
+    if (!isObject(entry) || step === undefined) throw wrong(`${name}: entry ${index + 1}`, say`it has no step`);
     const metrics = steps.get(step) ?? {};
     for (const [key, value] of Object.entries(entry)) {
       const number = numberOf(value);

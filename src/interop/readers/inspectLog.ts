@@ -1,3 +1,4 @@
+import { say } from '../../trajectory/said.js';
 import { readChatMessages } from './chatMessage.js';
 import { isObject, listOf, numberOf, objectOf, parseJson, textOf, wrong, type JsonObject } from './json.js';
 import { unpack } from './unpack.js';
@@ -17,7 +18,7 @@ export const isInspectLog = (value: unknown): value is JsonObject =>
 export function readInspectArchive(bytes: Uint8Array, where: string): ReadTrajectory[] {
   const files = unpack(bytes, (name) => name === 'header.json' || /^samples\/[^/]+\.json$/.test(name), maxBytes, where);
   const decode = (name: string) => parseJson(new TextDecoder().decode(files.get(name)), `${where}: ${name}`);
-  if (!files.has('header.json')) throw wrong(where, 'it holds no header.json');
+  if (!files.has('header.json')) throw wrong(where, say`it holds no header.json`);
   const header = objectOf(decode('header.json'));
   const samples = [...files.keys()].filter((name) => name.startsWith('samples/'));
   return samples.map((name) => readSample(header, objectOf(decode(name)), `${where}: ${name}`));

@@ -1,5 +1,5 @@
 import { badInput } from '../../trajectory/errors.js';
-import { say } from '../../trajectory/said.js';
+import { say, type Said } from '../../trajectory/said.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -19,7 +19,7 @@ export const countOf = (value: unknown): number | undefined =>
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-export const wrong = (where: string, what: string, cause?: unknown) =>
+export const wrong = (where: string, what: Said, cause?: unknown) =>
   badInput(say`${where}: ${what}.`, 'Give a file as the other system wrote it.', cause);
 
 /** The JSON value of a text. Throws bad-input. */
@@ -27,14 +27,14 @@ export function parseJson(text: string, where: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw wrong(where, `it is not JSON (${(error as Error).message})`, error);
+    throw wrong(where, say`it is not JSON (${(error as Error).message})`, error);
   }
 }
 
 /** The values of a file: one, or one a line. Throws bad-input where it is neither. */
 export function parseJsonOrLines(text: string, where: string): unknown[] {
   const trimmed = text.replace(/^\ufeff/, '').trim();
-  if (trimmed === '') throw wrong(where, 'it is empty');
+  if (trimmed === '') throw wrong(where, say`it is empty`);
   try {
     return [JSON.parse(trimmed)];
   } catch {

@@ -1,3 +1,4 @@
+import { say } from '../../trajectory/said.js';
 import { isInspectLog, isZip, readInspectArchive, readInspectLog } from './inspectLog.js';
 import { parseJsonOrLines, wrong } from './json.js';
 import { isMiniSweAgent, readMiniSweAgent } from './miniSweAgent.js';
@@ -30,7 +31,7 @@ export function readForeignTrajectories(bytes: Uint8Array, name: string): Foreig
     const where = rows.length === 1 ? name : `${name}: row ${index + 1}`;
     return readRow(row, where, task);
   });
-  if (read.length === 0) throw wrong(name, 'it holds no trajectory');
+  if (read.length === 0) throw wrong(name, say`it holds no trajectory`);
   return { format: read[0].format, trajectories: distinct(read.flatMap(({ trajectories }) => trajectories)) };
 }
 
@@ -43,7 +44,7 @@ function readRow(row: unknown, where: string, task: string): ForeignFile {
   if (isOpenAiMessages(row)) return { format: 'openai', trajectories: [readOpenAiMessages(row, where, task)] };
   throw wrong(
     where,
-    'it is no trajectory of verifiers, SWE-agent, mini-swe-agent, Inspect or verl, and no conversation of OpenAI’s form',
+    say`it is no trajectory of verifiers, SWE-agent, mini-swe-agent, Inspect or verl, and no conversation of OpenAI’s form`,
   );
 }
 

@@ -28,14 +28,14 @@ export function readForeignTasks(text: string, name: string): ForeignTask[] {
 }
 
 function readRow(value: unknown, where: string): ForeignTask {
-  if (!isObject(value)) throw wrong(where, 'it is no object');
+  if (!isObject(value)) throw wrong(where, say`it is no object`);
   const isSweSmith = 'image_name' in value && !('test_patch' in value && textOf(value.test_patch) !== '');
   const failToPass = testsOf(value, 'FAIL_TO_PASS', where);
   const instanceId = textOf(value.instance_id);
   if (!/^[A-Za-z0-9._-]+$/.test(instanceId))
-    throw wrong(where, 'its instance_id is none that a file could be named after');
-  if (failToPass.length === 0) throw wrong(where, 'its FAIL_TO_PASS names no test');
-  if (textOf(value.patch).trim() === '') throw wrong(where, 'it has no patch');
+    throw wrong(where, say`its instance_id is none that a file could be named after`);
+  if (failToPass.length === 0) throw wrong(where, say`its FAIL_TO_PASS names no test`);
+  if (textOf(value.patch).trim() === '') throw wrong(where, say`it has no patch`);
   return {
     format: isSweSmith ? 'swesmith' : 'swebench',
     instanceId,

@@ -1,5 +1,6 @@
 import { Unzip, UnzipInflate, UnzipPassThrough, type UnzipDecoder } from 'fflate';
 import { Decompress } from 'fzstd';
+import { say } from '../../trajectory/said.js';
 import { wrong } from './json.js';
 
 /** Zstandard in a zip (method 93), which newer logs are packed with. */
@@ -51,9 +52,13 @@ export function unpack(
     }
   } catch (error) {
     const reason = (error as Error).message;
-    throw wrong(where, reason.startsWith('it holds') ? reason : `it cannot be unpacked (${reason})`, error);
+    throw wrong(
+      where,
+      reason.startsWith('it holds') ? { message: reason } : say`it cannot be unpacked (${reason})`,
+      error,
+    );
   }
-  if (open > 0) throw wrong(where, 'it ends in the middle of a file');
+  if (open > 0) throw wrong(where, say`it ends in the middle of a file`);
   return files;
 }
 

@@ -1,4 +1,5 @@
 import type { StopReason, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import { say } from '../../trajectory/said.js';
 import { readChatMessages } from './chatMessage.js';
 import { countOf, isObject, listOf, numberOf, objectOf, textOf, wrong, type JsonObject } from './json.js';
 import { readTrajectory, type ReadTrajectory } from './readTrajectory.js';
@@ -52,13 +53,13 @@ function oneOf<T extends string>(known: readonly T[], value: unknown): T | undef
 function readNode(entry: JsonObject, message: TrajectoryNode['message'], index: number, where: string): TrajectoryNode {
   const parent = entry.parent ?? null;
   if (parent !== null && (countOf(parent) === undefined || (parent as number) >= index)) {
-    throw wrong(where, 'its parent does not stand before it');
+    throw wrong(where, say`its parent does not stand before it`);
   }
   const ids = listOf(entry.token_ids);
   const mask = listOf(entry.mask);
-  if (mask.length !== ids.length) throw wrong(where, `it has ${ids.length} tokens and a mask of ${mask.length}`);
+  if (mask.length !== ids.length) throw wrong(where, say`it has ${ids.length} tokens and a mask of ${mask.length}`);
   const tokenIds = Int32Array.from(ids, (id) => countOf(id) ?? -1);
-  if (tokenIds.includes(-1)) throw wrong(where, 'a token id is no whole number');
+  if (tokenIds.includes(-1)) throw wrong(where, say`a token id is no whole number`);
   const actionMask = Uint8Array.from(mask, (bit) => (bit === true || bit === 1 ? 1 : 0));
   return {
     parent: parent as number | null,
@@ -77,7 +78,7 @@ function spread(values: unknown, mask: Uint8Array, where: string): Float32Array 
   if (known.length === 0) return all;
   const places = Array.from(mask.keys()).filter((index) => mask[index] === 1);
   if (known.length !== places.length)
-    throw wrong(where, `there are ${known.length} for ${places.length} sampled tokens`);
+    throw wrong(where, say`there are ${known.length} for ${places.length} sampled tokens`);
   places.forEach((place, index) => (all[place] = numberOf(known[index]) ?? NaN));
   return all;
 }

@@ -1,5 +1,6 @@
 import type { Message } from '../../trajectory/message.js';
 import type { TrajectoryNode } from '../../trajectory/trajectory.js';
+import { say } from '../../trajectory/said.js';
 import { countOf, isObject, listOf, numberOf, objectOf, textOf, wrong, type JsonObject } from './json.js';
 import { nodesOf, readTrajectory, type ReadTrajectory } from './readTrajectory.js';
 
@@ -40,10 +41,10 @@ function nodesOfIds(row: JsonObject, where: string): TrajectoryNode[] {
   const mask = Uint8Array.from(listOf(row.response_mask), (bit) => (bit === 1 || bit === true ? 1 : 0));
   const logprobs = listOf(row.response_logprobs);
   if (mask.length !== response.length) {
-    throw wrong(where, `it has ${response.length} ids in the response and a mask of ${mask.length}`);
+    throw wrong(where, say`it has ${response.length} ids in the response and a mask of ${mask.length}`);
   }
   if (logprobs.length !== 0 && logprobs.length !== response.length) {
-    throw wrong(where, `it has ${response.length} ids in the response and ${logprobs.length} log-probabilities`);
+    throw wrong(where, say`it has ${response.length} ids in the response and ${logprobs.length} log-probabilities`);
   }
   const nodes = [nodeOf(null, { role: 'user', content: '' }, prompt, false, () => NaN)];
   for (let start = 0; start < response.length;) {
@@ -81,6 +82,6 @@ function nodeOf(
 
 function idsOf(value: unknown, where: string): Int32Array {
   const ids = Int32Array.from(listOf(value), (id) => countOf(id) ?? -1);
-  if (ids.includes(-1)) throw wrong(where, 'a token id is no whole number');
+  if (ids.includes(-1)) throw wrong(where, say`a token id is no whole number`);
   return ids;
 }

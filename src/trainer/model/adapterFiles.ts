@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
-import { say } from '../../trajectory/said.js';
+import { say, type Said } from '../../trajectory/said.js';
 import { elementCount, type LlamaConfig } from './llamaConfig.js';
 import { factorShapes, projections, type Adapter, type AdapterConfig, type Projection } from './lora.js';
 import { quoted } from './quoted.js';
@@ -81,20 +81,20 @@ export async function readAdapterConfig(folder: string): Promise<AdapterConfig> 
 export async function loadAdapter(folder: string, model: LlamaConfig): Promise<Adapter> {
   const config = await readAdapterConfig(folder);
   const path = join(folder, weightsFile);
-  const refuse = (reason: string) => badInput(say`The adapter '${path}' does not fit its model: ${reason}.`, refetch);
+  const refuse = (reason: Said) => badInput(say`The adapter '${path}' does not fit its model: ${reason}.`, refetch);
   const { tensors } = await readSafetensorsHeader(path);
   const shapes = factorShapes(model, config);
   for (const [name, { shape }] of tensors) {
     const wanted = name.startsWith(prefix) ? shapes.get(name.slice(prefix.length)) : undefined;
-    if (!wanted) throw refuse(`there is nothing for ${quoted(name)} to change in it`);
+    if (!wanted) throw refuse(say`there is nothing for ${quoted(name)} to change in it`);
     if (shape.join() !== wanted.join())
-      throw refuse(`'${name}' is ${showShape(shape)} and should be ${showShape(wanted)}`);
+      throw refuse(say`'${name}' is ${showShape(shape)} and should be ${showShape(wanted)}`);
   }
-  if (shapes.size === 0) throw refuse('it holds no factors');
-  for (const name of shapes.keys()) if (!tensors.has(prefix + name)) throw refuse(`'${prefix}${name}' is missing`);
+  if (shapes.size === 0) throw refuse(say`it holds no factors`);
+  for (const name of shapes.keys()) if (!tensors.has(prefix + name)) throw refuse(say`'${prefix}${name}' is missing`);
   const stored = await readSafetensors(path);
   const factors = new Map([...shapes.keys()].map((name) => [name, stored.get(prefix + name)!.data]));
-  for (const [name, values] of factors) if (!values.every(Number.isFinite)) throw refuse(`'${name}' is not finite`);
+  for (const [name, values] of factors) if (!values.every(Number.isFinite)) throw refuse(say`'${name}' is not finite`);
   return { config, factors };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
-import { say } from '../../trajectory/said.js';
+import { say, type Said } from '../../trajectory/said.js';
 import { listOf } from '../firstFault.js';
 import { type LlamaConfig, type ModelType, modelTypes } from './llamaConfig.js';
 import { parseRope, ropeFields, ropeJson } from './rope.js';
@@ -54,34 +54,35 @@ const defaults: Readonly<
 
 /** Reads a parsed config.json; `where` names it in errors. What this program can not compute is refused by name. */
 export function parseModelConfig(json: unknown, where: string): LlamaConfig {
-  const refuse = (reason: string) =>
+  const refuse = (reason: Said) =>
     badInput(say`Cannot use the model of '${where}': ${reason}.`, 'Use a Llama-shaped model in Hugging Face layout.');
-  const unsupported = (name: string) => refuse(`${name} is not supported`);
+  const unsupported = (name: Said | string) => refuse(say`${name} is not supported`);
   const named = typeof json === 'object' && json !== null && 'model_type' in json ? json.model_type : undefined;
   if (!modelTypes.some((each) => each === named)) {
     const supported = modelTypes.map((each) => `"${each}"`).join(', ');
-    throw refuse(`its model_type is ${shown(named)}, supported are ${supported}`);
+    throw refuse(say`its model_type is ${shown(named)}, supported are ${supported}`);
   }
   const parsed = configSchema.safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
-    throw refuse(`${issue.path.join('.')}: ${issue.message}`);
+    throw refuse(say`${issue.path.join('.')}: ${issue.message}`);
   }
   const fields = parsed.data;
-  if (fields.hidden_act !== 'silu') throw unsupported('hidden_act other than silu');
+  if (fields.hidden_act !== 'silu') throw unsupported(say`hidden_act other than silu`);
   if (fields.quantization_config != null) throw unsupported('quantization_config');
 
   const { model_type: modelType, num_attention_heads: heads, num_hidden_layers: layers } = fields;
   const keyValueHeads = fields.num_key_value_heads ?? (modelType === 'mistral' ? 8 : heads);
   const headDim = fields.head_dim ?? (modelType === 'qwen3' ? 128 : fields.hidden_size / heads);
   if (!Number.isInteger(headDim) || headDim % 2 !== 0)
-    throw refuse(`a head would be ${headDim} wide, not an even number`);
+    throw refuse(say`a head would be ${headDim} wide, not an even number`);
   if (heads % keyValueHeads !== 0)
-    throw refuse(`num_key_value_heads ${keyValueHeads} does not divide num_attention_heads ${heads}`);
+    throw refuse(say`num_key_value_heads ${keyValueHeads} does not divide num_attention_heads ${heads}`);
   for (const [name, list] of Object.entries({ layer_types: fields.layer_types, no_rope_layers: fields.no_rope_layers }))
-    if (list && list.length !== layers) throw refuse(`${name} names ${list.length} layers of ${layers}`);
+    if (list && list.length !== layers) throw refuse(say`${name} names ${list.length} layers of ${layers}`);
   for (const kind of fields.layer_types ?? [])
-    if (kind !== 'full_attention' && kind !== 'sliding_attention') throw unsupported(`the layer type ${shown(kind)}`);
+    if (kind !== 'full_attention' && kind !== 'sliding_attention')
+      throw unsupported(say`the layer type ${shown(kind)}`);
 
   const positions = fields.max_position_embeddings ?? defaults[modelType].positions;
   const withPositions = { ...fields, max_position_embeddings: positions };

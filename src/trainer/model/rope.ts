@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { say, type Said } from '../../trajectory/said.js';
 
 /** How rotary positions are stretched to contexts longer than those of the first training. */
 export type RopeScaling =
@@ -107,11 +108,11 @@ type RopeFields = z.infer<z.ZodObject<typeof ropeFields>> & { readonly max_posit
 export function parseRope(
   fields: RopeFields,
   defaultTheta: number,
-  refuse: (reason: string) => Error,
+  refuse: (what: Said | string) => Error,
 ): Pick<RopeShape, 'ropeTheta' | 'ropeScaling'> {
   const rope = fields.rope_scaling ?? fields.rope_parameters ?? {};
   for (const [name, value] of Object.entries(rope))
-    if (typeof value === 'object' && value !== null) throw refuse(`rope parameters by kind of layer (${name})`);
+    if (typeof value === 'object' && value !== null) throw refuse(say`rope parameters by kind of layer (${name})`);
   if ((rope.partial_rotary_factor ?? fields.partial_rotary_factor ?? 1) !== 1) throw refuse('partial_rotary_factor');
   const ropeTheta = rope.rope_theta ?? fields.rope_theta ?? defaultTheta;
   const kind = rope.rope_type ?? rope.type ?? 'default';
@@ -119,7 +120,7 @@ export function parseRope(
   if (kind === 'default' || kind === 'dynamic') return { ropeTheta };
   const wanted = (name: 'factor' | 'low_freq_factor' | 'high_freq_factor') => {
     const value = rope[name];
-    if (typeof value !== 'number') throw refuse(`rope_type ${kind} without ${name}`);
+    if (typeof value !== 'number') throw refuse(say`rope_type ${kind} without ${name}`);
     return value;
   };
   const originalPositions =
@@ -127,7 +128,8 @@ export function parseRope(
   if (kind === 'linear') return { ropeTheta, ropeScaling: { kind, factor: wanted('factor') } };
   if (kind === 'llama3') {
     const [lowFrequencyFactor, highFrequencyFactor] = [wanted('low_freq_factor'), wanted('high_freq_factor')];
-    if (lowFrequencyFactor >= highFrequencyFactor) throw refuse('a low_freq_factor that is not below high_freq_factor');
+    if (lowFrequencyFactor >= highFrequencyFactor)
+      throw refuse(say`a low_freq_factor that is not below high_freq_factor`);
     const scaling = {
       kind,
       factor: wanted('factor'),

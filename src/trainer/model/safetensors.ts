@@ -63,7 +63,7 @@ export async function readSafetensors(path: string): Promise<Map<string, StoredT
     const tensors = new Map<string, StoredTensor>();
     for (const [name, entry] of header.tensors) {
       if (!isReadable(entry.dtype))
-        throw unreadable(path, `tensor ${quoted(name)} is ${entry.dtype}; only F32, F16 and BF16 are read`);
+        throw unreadable(path, say`tensor ${quoted(name)} is ${entry.dtype}; only F32, F16 and BF16 are read`);
       const bytes = await readBytes(file, entry.begin, entry.end - entry.begin, path);
       tensors.set(name, { dtype: entry.dtype, shape: entry.shape, data: toFloat32(bytes, entry.dtype) });
     }
@@ -105,50 +105,53 @@ export async function writeSafetensors(
 
 async function parseHeader(file: FileHandle, path: string): Promise<SafetensorsHeader> {
   const fileBytes = (await file.stat()).size;
-  if (fileBytes < 8) throw unreadable(path, `it holds ${fileBytes} bytes`);
+  if (fileBytes < 8) throw unreadable(path, say`it holds ${fileBytes} bytes`);
   const start = await readBytes(file, 0, 8, path);
   if (start.toString('latin1') === 'version ')
-    throw unreadable(path, "it is Git LFS's pointer to the file, not the file");
+    throw unreadable(path, say`it is Git LFS's pointer to the file, not the file`);
   const headerBytes = Number(start.readBigUInt64LE());
   if (headerBytes > maximumHeaderBytes)
-    throw unreadable(path, `its header claims ${headerBytes} bytes, more than ${maximumHeaderBytes}`);
+    throw unreadable(path, say`its header claims ${headerBytes} bytes, more than ${maximumHeaderBytes}`);
   if (8 + headerBytes > fileBytes)
-    throw unreadable(path, `it is truncated: the header needs ${headerBytes} bytes and the file holds ${fileBytes}`);
+    throw unreadable(path, say`it is truncated: the header needs ${headerBytes} bytes and the file holds ${fileBytes}`);
   const { __metadata__: metadata, ...entries } = parseJsonObject(await readBytes(file, 8, headerBytes, path), path);
   const tensors = new Map<string, TensorEntry>();
   for (const [name, value] of Object.entries(entries))
     tensors.set(name, checkEntry(name, value, 8 + headerBytes, fileBytes, path));
   checkLayout(tensors, 8 + headerBytes, fileBytes, path);
   const checked = recordOf(z.string()).safeParse(metadata ?? {});
-  if (!checked.success) throw unreadable(path, '__metadata__ is not a map of strings');
+  if (!checked.success) throw unreadable(path, say`__metadata__ is not a map of strings`);
   return { metadata: checked.data, tensors };
 }
 
 function parseJsonObject(bytes: Buffer, path: string): Record<string, unknown> {
-  if (isTooDeep(bytes)) throw unreadable(path, `its header is nested more than ${deepestJson} deep`);
+  if (isTooDeep(bytes)) throw unreadable(path, say`its header is nested more than ${deepestJson} deep`);
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
-    throw unreadable(path, 'its header is not JSON', error);
+    throw unreadable(path, say`its header is not JSON`, error);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw unreadable(path, 'its header is not a JSON object');
+    throw unreadable(path, say`its header is not a JSON object`);
   return value as Record<string, unknown>;
 }
 
 function checkEntry(name: string, value: unknown, dataStart: number, fileBytes: number, path: string): TensorEntry {
   const parsed = entrySchema.safeParse(value);
-  if (!parsed.success) throw unreadable(path, `the entry of tensor ${quoted(name)} is malformed`);
+  if (!parsed.success) throw unreadable(path, say`the entry of tensor ${quoted(name)} is malformed`);
   const { dtype, shape, data_offsets: offsets } = parsed.data;
   const width = bytesPerElement[dtype];
-  if (width === undefined) throw unreadable(path, `tensor ${quoted(name)} has the unknown dtype ${quoted(dtype)}`);
+  if (width === undefined) throw unreadable(path, say`tensor ${quoted(name)} has the unknown dtype ${quoted(dtype)}`);
   const [begin, end] = [dataStart + offsets[0], dataStart + offsets[1]];
   const wanted = elementCount(shape) * width;
   if (end - begin !== wanted)
-    throw unreadable(path, `tensor ${quoted(name)} ${showShape(shape)} needs ${wanted} bytes and has ${end - begin}`);
+    throw unreadable(
+      path,
+      say`tensor ${quoted(name)} ${showShape(shape)} needs ${wanted} bytes and has ${end - begin}`,
+    );
   if (end > fileBytes)
-    throw unreadable(path, `it is truncated: tensor ${quoted(name)} ends at byte ${end} of ${fileBytes}`);
+    throw unreadable(path, say`it is truncated: tensor ${quoted(name)} ends at byte ${end} of ${fileBytes}`);
   return { dtype, shape, begin, end };
 }
 
@@ -160,11 +163,13 @@ function checkLayout(tensors: ReadonlyMap<string, TensorEntry>, dataStart: numbe
     if (begin !== position)
       throw unreadable(
         path,
-        `tensor ${quoted(name)} ${begin < position ? 'overlaps the one before it' : 'leaves a hole'}`,
+        begin < position
+          ? say`tensor ${quoted(name)} overlaps the one before it`
+          : say`tensor ${quoted(name)} leaves a hole`,
       );
     position = end;
   }
-  if (position !== fileBytes) throw unreadable(path, `${fileBytes - position} bytes belong to no tensor`);
+  if (position !== fileBytes) throw unreadable(path, say`${fileBytes - position} bytes belong to no tensor`);
 }
 
 function isReadable(dtype: string): dtype is StoredDtype {
@@ -209,7 +214,7 @@ async function readBytes(file: FileHandle, position: number, length: number, pat
   const bytes = Buffer.from(new ArrayBuffer(length));
   for (let done = 0; done < length;) {
     const { bytesRead } = await file.read(bytes, done, Math.min(length - done, maximumReadBytes), position + done);
-    if (bytesRead === 0) throw unreadable(path, 'it became shorter while it was read');
+    if (bytesRead === 0) throw unreadable(path, say`it became shorter while it was read`);
     done += bytesRead;
   }
   return bytes;
@@ -250,6 +255,6 @@ function remedyOf(error: unknown, folder: string): Said {
     : say`Check that '${folder}' exists and is writable.`;
 }
 
-function unreadable(path: string, reason: string, cause?: unknown): WhetstoneError {
+function unreadable(path: string, reason: Said | string, cause?: unknown): WhetstoneError {
   return badInput(say`Cannot read '${path}': ${reason}.`, 'Fetch or save the file again.', cause);
 }

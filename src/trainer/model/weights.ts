@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { badInput } from '../../trajectory/errors.js';
-import { say } from '../../trajectory/said.js';
+import { say, type Said } from '../../trajectory/said.js';
 import { recordOf } from '../firstFault.js';
 import { firstNotFinite } from './finite.js';
 import { headParameter, type LlamaConfig, parameterShapes } from './llamaConfig.js';
@@ -46,7 +46,7 @@ async function findParameters(
   files: readonly string[],
   wanted: ReadonlyMap<string, readonly number[]>,
 ): Promise<Map<string, string>> {
-  const refuse = (reason: string, path: string) =>
+  const refuse = (reason: Said, path: string) =>
     badInput(say`The weights '${path}' do not fit config.json: ${reason}.`, fetchAgain);
   const homes = new Map<string, string>();
   for (const path of files) {
@@ -54,16 +54,16 @@ async function findParameters(
       const shape = wanted.get(name);
       if (shape === undefined) {
         if (isRedundant(name)) continue;
-        throw refuse(`there is no parameter ${quoted(name)} in this kind of model`, path);
+        throw refuse(say`there is no parameter ${quoted(name)} in this kind of model`, path);
       }
       if (entry.shape.join() !== shape.join())
-        throw refuse(`'${name}' is ${showShape(entry.shape)} and should be ${showShape(shape)}`, path);
+        throw refuse(say`'${name}' is ${showShape(entry.shape)} and should be ${showShape(shape)}`, path);
       const other = homes.get(name);
-      if (other !== undefined) throw refuse(`'${name}' is in '${basename(other)}' too`, path);
+      if (other !== undefined) throw refuse(say`'${name}' is in '${basename(other)}' too`, path);
       homes.set(name, path);
     }
   }
-  for (const name of wanted.keys()) if (!homes.has(name)) throw refuse(`'${name}' is missing`, files[0]!);
+  for (const name of wanted.keys()) if (!homes.has(name)) throw refuse(say`'${name}' is missing`, files[0]!);
   return homes;
 }
 

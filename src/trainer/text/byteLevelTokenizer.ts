@@ -1,7 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { z } from 'zod';
 import { badInput, type WhetstoneError } from '../../trajectory/errors.js';
-import { say } from '../../trajectory/said.js';
+import { say, type Said } from '../../trajectory/said.js';
 import { listOf, recordOf } from '../firstFault.js';
 import { fromByteCharacters, showBytes } from './byteLevel.js';
 import { TimedOut, withinTime } from './withinTime.js';
@@ -47,7 +47,7 @@ export class ByteLevelTokenizer {
   private readonly texts: (string | undefined)[] = [];
   private readonly controlIds = new Map<string, number>();
   private controlNames?: ReadonlyMap<number, string>;
-  private readonly refuse: (reason: string, cause?: unknown) => WhetstoneError;
+  private readonly refuse: (reason: Said | string, cause?: unknown) => WhetstoneError;
 
   /** `where` names the file in errors; `pieceMs` is how long a piece of text may take. */
   constructor(
@@ -56,19 +56,19 @@ export class ByteLevelTokenizer {
     where: string,
     private readonly pieceMs = 10_000,
   ) {
-    const refuse = (reason: string, cause?: unknown) =>
+    const refuse = (reason: Said | string, cause?: unknown) =>
       badInput(say`Cannot use the tokenizer '${where}': ${reason}.`, 'Use a byte-level BPE tokenizer.json.', cause);
     this.refuse = refuse;
     const parsed = tokenizerJsonSchema.safeParse(tokenizerJson);
     if (!parsed.success) {
       const issue = parsed.error.issues[0]!;
-      throw refuse(`${issue.path.join('.') || 'the file'}: ${issue.message}`, parsed.error);
+      throw refuse(say`${issue.path.join('.') || say`the file`}: ${issue.message}`, parsed.error);
     }
     const json = parsed.data;
     if (json.added_tokens.length > mostAddedTokens)
-      throw refuse(`it has ${json.added_tokens.length} added tokens, more than ${mostAddedTokens}`);
+      throw refuse(say`it has ${json.added_tokens.length} added tokens, more than ${mostAddedTokens}`);
     if (!mentionsByteLevel(json.decoder) || !mentionsByteLevel(json.pre_tokenizer))
-      throw refuse('its pre-tokenizer and decoder are not ByteLevel');
+      throw refuse(say`its pre-tokenizer and decoder are not ByteLevel`);
     this.composes = /"type":"NFC"/.test(JSON.stringify(json.normalizer ?? null));
     const utf8 = new TextEncoder();
     for (const { id, content, special } of json.added_tokens) {
@@ -121,7 +121,7 @@ export class ByteLevelTokenizer {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw this.refuse(
-        error instanceof TimedOut ? `${reason} for a text of ${text.length} characters` : reason,
+        error instanceof TimedOut ? say`${reason} for a text of ${text.length} characters` : reason,
         error,
       );
     }
