@@ -19,6 +19,8 @@ export interface RouteOptions {
   readonly horizonSteps?: number;
   readonly temperatureEnd?: number;
   readonly temperatureSpread?: number;
+  readonly toolEpsilon?: number;
+  readonly toolEpsilonEnd?: number;
   readonly replay?: number;
   readonly replayOrder?: 'fifo' | 'priority';
   readonly replayStaleness?: number;
@@ -31,7 +33,7 @@ export interface RouteOptions {
 
 export function addRouteOptions(command: Command): void {
   const { order, retireAfter, restSteps, horizonStart, horizonSteps } = curriculumSchema.shape;
-  const { temperatureEnd, temperatureSpread } = explorationSchema.shape;
+  const { temperatureEnd, temperatureSpread, toolEpsilon, toolEpsilonEnd } = explorationSchema.shape;
   const replay = replaySchema.shape;
   const checkpoints = checkpointsSchema.shape;
   command
@@ -52,6 +54,8 @@ export function addRouteOptions(command: Command): void {
     .option('--horizon-steps <n>', phrase(horizonSteps), wholeNumber)
     .option('--temperature-end <x>', phrase(temperatureEnd), decimalNumber)
     .option('--temperature-spread <x>', phrase(temperatureSpread), decimalNumber)
+    .option('--tool-epsilon <x>', phrase(toolEpsilon), decimalNumber)
+    .option('--tool-epsilon-end <x>', phrase(toolEpsilonEnd), decimalNumber)
     .option('--replay <n>', phrase(replay.groups), wholeNumber)
     .addOption(new Option('--replay-order <order>', phrase(replay.order)).choices(replay.order.unwrap().options))
     .option('--replay-staleness <n>', phrase(replay.staleness), wholeNumber)
@@ -66,11 +70,12 @@ export function addRouteOptions(command: Command): void {
 export function routeSections(
   options: RouteOptions,
 ): Pick<SettingsInput, 'curriculum' | 'exploration' | 'replay' | 'checkpoints'> {
-  const { retireAfter, restSteps, horizonStart, horizonSteps, temperatureEnd, temperatureSpread } = options;
+  const { retireAfter, restSteps, horizonStart, horizonSteps } = options;
+  const { temperatureEnd, temperatureSpread, toolEpsilon, toolEpsilonEnd } = options;
   const { keepLast, keepBest, keepEvery, diskGigabytes } = options;
   return {
     curriculum: { order: options.curriculum, retireAfter, restSteps, horizonStart, horizonSteps },
-    exploration: { temperatureEnd, temperatureSpread },
+    exploration: { temperatureEnd, temperatureSpread, toolEpsilon, toolEpsilonEnd },
     replay: {
       groups: options.replay,
       order: options.replayOrder,

@@ -11,7 +11,7 @@ import {
   type Outcome,
 } from './algorithm/advantageEstimators.js';
 import { groupAdvantages } from './algorithm/advantages.js';
-import { meanOf, rolloutMetrics } from './algorithm/stepMetrics.js';
+import { forcedMetrics, meanOf, rolloutMetrics } from './algorithm/stepMetrics.js';
 import { judge } from './critic.js';
 import { noHindsight, toldOfHindsight, type HindsightLesson } from './hindsightLesson.js';
 import { updateCounts } from './learnerCalls.js';
@@ -93,6 +93,8 @@ export async function learnStep(
         rewards.map((group) => groupAdvantages(group)),
       ),
       ...branchMetrics(groups),
+      // What leaves the rollouts is explored as they are.
+      ...forcedMetrics(groups.flat()),
       ...overlongMetrics(groups.flat(), settings),
       entropy: meanOf(groups.flat().flatMap(sampledEntropies)),
       ...(updates && updateMetrics(lessons, scores, updates)),

@@ -64,4 +64,10 @@ describe('playing a step', () => {
     const { plans } = await play({ temperature: 1, exploration: { temperatureSpread: 0.5 } }, differing);
     expect(plans.map(({ temperature }) => temperature)).toEqual([0.5, 1.5, 0.5, 1.5]);
   });
+
+  it('forces tools on its rollouts as often as the step is to, and says nothing of it where it is not', async () => {
+    const { plans } = await play({ exploration: { toolEpsilon: 0.25, toolEpsilonEnd: 0 } }, differing);
+    expect(plans.map(({ toolEpsilon }) => toolEpsilon)).toEqual([0.25, 0.25, 0.25, 0.25]);
+    expect((await play({}, differing)).plans.some((plan) => 'toolEpsilon' in plan)).toBe(false);
+  });
 });

@@ -2,7 +2,7 @@ import type { Task } from '../trajectory/task.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
 import { informativeGroups } from './algorithm/dynamicSampling.js';
 import { choosePivots } from './data/pivots.js';
-import { temperatureOfSample } from './data/schedules.js';
+import { temperatureOfSample, toolEpsilonAt } from './data/schedules.js';
 import type { StepPlan } from './data/stepPlan.js';
 import { shapedReward } from './lessons.js';
 import type { EpisodePlan } from './rollout/arena.js';
@@ -38,6 +38,8 @@ export async function playStep(
 ): Promise<PlayedGroup[]> {
   const { groupSize, seed, algorithm, exploration } = settings;
   const branching = isPolicyGradient ? algorithm : { ...algorithm, pivots: 0 };
+  const toolEpsilon = toolEpsilonAt(settings, plan.step);
+  const explored = toolEpsilon === 0 ? {} : { toolEpsilon };
   const width = groupSize + branching.pivots * branching.continuations;
   const queue = [...plan.tasks, ...plan.reserves];
   const groupsBefore = new Map<string, number>();
@@ -56,6 +58,7 @@ export async function playStep(
     const trajectories = await play(
       plans.map((one) => ({
         ...one,
+        ...explored,
         temperature: temperatureOfSample(plan.temperature, spread, one.sample % width, groupSize),
       })),
     );
@@ -63,7 +66,7 @@ export async function playStep(
       task: tasks.get(taskId)!,
       trajectories: trajectories.slice(index * groupSize, (index + 1) * groupSize),
     }));
-    played.push(...(await withBranches(groups, plan.step, seed, branching, play)));
+    played.push(...(await withBranches(groups, plan.step, seed, branching, explored, play)));
     const rewards = played.map((group) => group.trajectories.map((one) => shapedReward(one, settings)));
     missing = plan.tasks.length - informativeGroups(rewards).length;
   }
@@ -76,6 +79,7 @@ async function withBranches(
   step: number,
   seed: number,
   branching: Settings['algorithm'],
+  explored: Pick<EpisodePlan, 'toolEpsilon'>,
   play: Rounds['play'],
 ): Promise<PlayedGroup[]> {
   const plans = groups.map(({ task, trajectories }) =>
@@ -84,7 +88,7 @@ async function withBranches(
       const numbers = { seed, takenIds: new Set<string>(), firstSample, label: 'pivot-' };
       return branchPlans(parent, task, turn, branching.continuations, `the policy of step ${step}`, numbers).map(
         // What it shares was sampled so, and so is what it is held against.
-        (plan): EpisodePlan => ({ ...plan, temperature: parent.temperature }),
+        (plan): EpisodePlan => ({ ...plan, ...explored, temperature: parent.temperature }),
       );
     }),
   );

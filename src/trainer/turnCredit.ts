@@ -13,10 +13,10 @@ export function turnViewOf({ nodes }: Trajectory, gains: readonly number[] | nul
   const states: string[] = [];
   let seen: string[] = [];
   let start = 0;
-  for (const { message, tokenIds } of nodes) {
+  for (const { message, tokenIds, forced = 0 } of nodes) {
     const end = start + tokenIds.length;
     if (message.role === 'assistant') {
-      turnOfToken.fill(states.length, start, end);
+      turnOfToken.fill(states.length, start + forced, end);
       states.push(createHash('sha256').update(JSON.stringify(seen)).digest('base64'));
       seen = [];
     } else {

@@ -22,6 +22,11 @@ export interface TrajectoryNode {
    * them sampled here, and its message is their text.
    */
   readonly branch?: BranchReason;
+  /**
+   * Set where exploration chose the turn's tool: so many of its first tokens, the opening of the call, were given to the policy,
+   * which went on behind them. They were not sampled, so their mask is 0.
+   */
+  readonly forced?: number;
   /** Ids that this node adds: [tokens]. */
   readonly tokenIds: Int32Array;
   /** 1 where the policy sampled the token, 0 elsewhere: [tokens]. */

@@ -2,7 +2,7 @@ import type { Trajectory } from './trajectory.js';
 
 /** The messages of a trajectory alone, where nobody knows the tokenizer that its ids belong to. */
 export function withoutTokens(trajectory: Trajectory): Trajectory {
-  const nodes = trajectory.nodes.map((node) => ({
+  const nodes = trajectory.nodes.map(({ forced: _, ...node }) => ({
     ...node,
     tokenIds: new Int32Array(0),
     actionMask: new Uint8Array(0),

@@ -31,6 +31,7 @@ async function mask(runId: string, trajectoryId: string, options: RepoOptions): 
         id,
         text: texts[index],
         mask: node.actionMask[index],
+        ...(index < (node.forced ?? 0) ? { forced: true } : {}),
         node: nodeIndex,
         role: node.message.role,
         logprob: finite(node.logprobs[index]),
@@ -44,9 +45,11 @@ async function mask(runId: string, trajectoryId: string, options: RepoOptions): 
   });
   if (options.json)
     return printJson({ id: trajectory.id, task: trajectory.taskId, reward: trajectory.grade?.reward ?? null, tokens });
-  // The policy's own tokens between these marks; everything else is prompt, observation or glue.
+  // The policy's own tokens between these marks; everything else is prompt, observation or glue, or was forced on it.
+  const forced = tokens.filter((token) => token.forced).length;
+  const ofForced = forced === 0 ? '' : `; ${forced} more begin turns whose tool exploration forced, so their mask is 0`;
   print(
-    `${trajectory.id}: ${tokens.length} tokens, ${tokens.filter((token) => token.mask === 1).length} of them sampled, marked \u00ab \u00bb`,
+    `${trajectory.id}: ${tokens.length} tokens, ${tokens.filter((token) => token.mask === 1).length} of them sampled, marked \u00ab \u00bb${ofForced}`,
   );
   let inside = 0;
   let text = '';

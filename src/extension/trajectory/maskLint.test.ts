@@ -54,6 +54,21 @@ describe('the lint of a mask', () => {
     expect(lint(() => undefined)).toEqual([]);
   });
 
+  it('finds nothing wrong with an opening that exploration forced, unless it is learned from', () => {
+    const force = (turn: Writable<TrajectoryNode>, learned: Writable<LearnedTokens>) => {
+      turn.forced = 2;
+      turn.actionMask.fill(0, 0, 2);
+      for (const values of [turn.logprobs, turn.entropies]) values.fill(NaN, 0, 2);
+      learned.coefficients.fill(0, 3, 5);
+    };
+    expect(lint(({ turn, learned }) => force(turn, learned))).toEqual([]);
+    const leaking = lint(({ turn, learned }) => {
+      force(turn, learned);
+      learned.coefficients[4] = 0.1;
+    });
+    expect(leaking).toEqual([['coefficient-leak', 4, 5, 1]]);
+  });
+
   it('finds observation tokens that are learned from, as one stretch', () => {
     expect(lint(({ observation }) => observation.actionMask.fill(1, 1))).toEqual([['mask-leak', 1, 3, 2]]);
     expect(lint(({ learned }) => (learned.coefficients[0] = 0.1))).toEqual([['coefficient-leak', 0, 1, 1]]);

@@ -33,7 +33,7 @@ export function tokenStory(
     ],
     [
       [t('role'), roleWord(token)],
-      [t('mask'), facts ? t('1: sampled by the policy') : t('0: not sampled, not trained on')],
+      [t('mask'), maskWords(token)],
     ],
     [
       [t('log-prob'), fromSampler(facts?.logprob)],
@@ -136,6 +136,13 @@ function formulas(facts: TokenFacts | null, settings: LossSettings | null): Row[
 }
 
 const klFormulas = { k1: 'd', k2: 'd² / 2', k3: 'exp(−d) + d − 1' } as const;
+
+/** The mask, and why it is so. */
+function maskWords({ node, at }: PlacedToken): string {
+  if (node.actionMask[at] === 1) return t('1: sampled by the policy');
+  if (at < (node.forced ?? 0)) return t('0: not sampled, exploration forced this tool on the turn; not trained on');
+  return t('0: not sampled, not trained on');
+}
 
 function roleWord({ role }: PlacedToken): string {
   if (role === 'agent') return t('agent');

@@ -14,9 +14,10 @@ const graded = (score: number): Grade => ({
 const rollout = (sampledTokens: number, grade: Grade | null) =>
   ({
     stopReason: 'submitted',
+    nodes: [],
     grade,
     statistics: { turns: 2, malformedCalls: 0, unknownTools: 1, invalidArguments: 0, validCalls: 3, sampledTokens },
-  }) as Trajectory;
+  }) as unknown as Trajectory;
 
 it("tells what TRL's users look for: reward, each component's mean and deviation, lengths, calls", () => {
   const rewards = [1, 0.5, 0.75];
@@ -34,6 +35,18 @@ it("tells what TRL's users look for: reward, each component's mean and deviation
     'tools/failure_frequency': 0.25,
     'rollouts/infrastructure_failures': 1,
   });
+});
+
+it('tells the share of turns whose tool was forced, of a branch those that are its own', () => {
+  const turn = (forced?: number) => ({
+    message: { role: 'assistant', content: '', toolCalls: [], raw: '' },
+    ...(forced === undefined ? {} : { forced }),
+  });
+  const nodes = [{ message: { role: 'user', content: '' } }, turn(3), turn(), turn()];
+  const whole = { ...rollout(1, graded(1)), nodes } as unknown as Trajectory;
+  const branch = { ...whole, origin: { trajectoryId: 'a', turn: 2, nodes: 3, policy: '' } };
+  const shareOf = (trajectories: Trajectory[]) => rolloutMetrics(trajectories, [])['rollouts/forced_turns'];
+  expect([shareOf([whole]), shareOf([whole, branch]), shareOf([branch])]).toEqual([1 / 3, 1 / 4, undefined]);
 });
 
 it('holds finite numbers only, also where nothing was played', () => {

@@ -1,3 +1,4 @@
+import { isTurn } from '../../trajectory/message.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { GroupAdvantages } from './advantages.js';
 import type { PolicySums } from './policyGradient.js';
@@ -56,7 +57,17 @@ export function rolloutMetrics(
     'tools/failure_frequency': calls === 0 ? 0 : failedCalls / calls,
     'rollouts/turns': meanOf(statistics.map(({ turns }) => turns)),
     'rollouts/infrastructure_failures': trajectories.length - grades.length,
+    ...forcedMetrics(trajectories),
   };
+}
+
+/** Share of the turns whose tool exploration forced; nothing where it forced none. What a branch shares is another's. */
+export function forcedMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
+  const turns = trajectories.flatMap(({ nodes, origin }) =>
+    nodes.slice(origin?.nodes ?? 0).filter(({ message }) => isTurn(message)),
+  );
+  const forced = turns.filter((turn) => turn.forced !== undefined).length;
+  return forced === 0 ? {} : { 'rollouts/forced_turns': forced / turns.length };
 }
 
 /**

@@ -108,6 +108,32 @@ async function findings(run: RunReader) {
   };
 }
 
+/** Exploration has forced tools on some turns, and what it gave them has no part in the loss. */
+async function expectForcedTurnsTeachNoOpening(run: RunReader): Promise<void> {
+  let [forcedTokens, learnedBehind] = [0, 0];
+  for (const { id, kind } of await run.headers()) {
+    const [{ nodes }, learned] = [await run.trajectory(id), await run.learned(id)];
+    let at = 0;
+    for (const { forced = 0, actionMask, logprobs, tokenIds } of nodes) {
+      expect(forced > 0 && kind === 'evaluation').toBe(false);
+      forcedTokens += forced;
+      expect([...actionMask.subarray(0, forced)].filter((bit) => bit !== 0)).toEqual([]);
+      expect([...logprobs.subarray(0, forced)].every(Number.isNaN)).toBe(true);
+      if (learned !== null && forced > 0) {
+        expect([...learned.coefficients.subarray(at, at + forced)].filter((one) => one !== 0)).toEqual([]);
+        expect([...learned.learnerLogprobs.subarray(at, at + forced)].every(Number.isNaN)).toBe(true);
+        if (learned.coefficients.subarray(at + forced, at + tokenIds.length).some((one) => one !== 0)) learnedBehind++;
+      }
+      at += tokenIds.length;
+    }
+  }
+  expect(forcedTokens).toBeGreaterThan(0);
+  expect(learnedBehind).toBeGreaterThan(0);
+  const shares = (await run.steps()).map(({ metrics }) => metrics['rollouts/forced_turns'] ?? 0);
+  expect(Math.max(...shares)).toBeGreaterThan(0);
+  expect(Math.max(...shares)).toBeLessThan(1);
+}
+
 describe('a training in the background', () => {
   let undisturbed: RunReader;
 
@@ -213,6 +239,7 @@ describe('a training in the background', () => {
       ...world.settings,
       // Asked to check its work, a policy that submits takes a second turn: there is something to leave.
       selfCheck: true,
+      exploration: { ...world.settings.exploration, toolEpsilon: 0.2 },
       warmStartEpochs: 0,
       evaluationTasks: 0,
       stages: [{ method: 'policy-gradient', steps: 2 }],
@@ -223,6 +250,7 @@ describe('a training in the background', () => {
     expect(await undivided.handle.exited).toMatchObject({ status: 'completed' });
     const branches = (await undivided.run.headers()).filter(({ origin }) => origin !== undefined);
     expect(new Set(branches.map(({ step }) => step))).toEqual(new Set([1, 2]));
+    await expectForcedTurnsTeachNoOpening(undivided.run);
     // The four rollouts of a step are told of together, and then what leaves them, which comes in threes.
     const playedOf = (step: number, isBranch: boolean, count: number) => (event: RunEvent) =>
       event.type === 'progress' &&

@@ -47,9 +47,10 @@ export function relabelled(
     actionMask: new Uint8Array(tokenIds.length),
   }));
   const nodes = [...prompt, ...rollout.nodes.slice(before.length)].map(
-    ({ message, tokenIds, actionMask }, index): TrajectoryNode => ({
+    ({ message, forced, tokenIds, actionMask }: Omit<TrajectoryNode, Unsampled>, index): TrajectoryNode => ({
       parent: index === 0 ? null : index - 1,
       message,
+      ...(forced === undefined ? {} : { forced }),
       tokenIds,
       actionMask,
       logprobs: new Float32Array(tokenIds.length).fill(NaN),
@@ -70,6 +71,9 @@ export function relabelled(
     hindsight: { trajectoryId: rollout.id, taskId: rollout.taskId, goal: task.FAIL_TO_PASS },
   };
 }
+
+/** What a relabelled node has anew. */
+type Unsampled = 'parent' | 'logprobs' | 'entropies';
 
 /** The nodes before the first turn. */
 function promptOf(nodes: Trajectory['nodes']): Trajectory['nodes'] {

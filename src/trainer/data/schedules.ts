@@ -16,6 +16,13 @@ export function temperatureAt(settings: Pick<Settings, 'exploration' | 'temperat
   return settings.temperature + ((step - 1) / (settings.steps - 1)) * (temperatureEnd - settings.temperature);
 }
 
+/** Probability with which a turn of the step begins with a forced tool: it goes in a straight line from `toolEpsilon` to `toolEpsilonEnd`. */
+export function toolEpsilonAt({ exploration, steps }: Pick<Settings, 'exploration' | 'steps'>, step: number): number {
+  const { toolEpsilon, toolEpsilonEnd = toolEpsilon } = exploration;
+  if (steps <= 1) return toolEpsilon;
+  return toolEpsilon + ((step - 1) / (steps - 1)) * (toolEpsilonEnd - toolEpsilon);
+}
+
 /** Temperature of one rollout of a group: the group's lie evenly around that of the step, the lowest first. */
 export function temperatureOfSample(temperature: number, spread: number, sample: number, groupSize: number): number {
   if (spread === 0 || groupSize === 1) return temperature;

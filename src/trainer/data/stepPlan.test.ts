@@ -4,7 +4,7 @@ import type { StepEvent } from '../run/runRecord.js';
 import { parseSettings, type SettingsInput } from '../run/settings.js';
 import { rankTasks, type GroupOutcome } from './adaptiveCurriculum.js';
 import { chooseReplay } from './replay.js';
-import { temperatureAt, temperatureOfSample, turnsAt } from './schedules.js';
+import { temperatureAt, temperatureOfSample, toolEpsilonAt, turnsAt } from './schedules.js';
 import { isEndOfStage, needsReference, stageOfStep } from './stages.js';
 import { planStep } from './stepPlan.js';
 
@@ -106,6 +106,10 @@ describe('the plan of a step', () => {
     const warming = settingsOf({ steps: 11, temperature: 0.7, exploration: { temperatureEnd: 1.2 } });
     expect([1, 6, 11].map((step) => temperatureAt(warming, step))).toEqual([0.7, expect.closeTo(0.95, 12), 1.2]);
     expect(temperatureAt(settingsOf({ temperature: 0.7 }), 9)).toBe(0.7);
+    const settling = settingsOf({ steps: 11, exploration: { toolEpsilon: 0.2, toolEpsilonEnd: 0 } });
+    expect([1, 6, 11].map((step) => toolEpsilonAt(settling, step))).toEqual([0.2, expect.closeTo(0.1, 12), 0]);
+    expect(toolEpsilonAt(settingsOf({ exploration: { toolEpsilon: 0.2 } }), 9)).toBe(0.2);
+    expect(toolEpsilonAt(settingsOf({}), 9)).toBe(0);
   });
 
   it('spreads the temperatures of a group around the one of the step, in a second group alike', () => {

@@ -47,6 +47,8 @@ export interface EpisodePlan {
   readonly seed: number;
   /** In place of the temperature of all. */
   readonly temperature?: number;
+  /** Probability with which a turn is made to begin with the call of a tool (forcedTool.ts); absent: 0. */
+  readonly toolEpsilon?: number;
   /** What its prompt tells of earlier attempts of the task. */
   readonly lessons?: readonly string[];
   /** Set where the episode is a branch of another one. */

@@ -39,9 +39,17 @@ export class NodePath {
     this.add({ message, ...reason, tokenIds, actionMask, logprobs: unknown, entropies: unknown });
   }
 
-  /** A sampled turn: mask 1 on every token, the stop token included. */
-  addSampled(message: AssistantMessage, { tokenIds, logprobs, entropies }: GenerationResult): void {
-    this.add({ message, tokenIds, actionMask: new Uint8Array(tokenIds.length).fill(1), logprobs, entropies });
+  /**
+   * A sampled turn: mask 1 on every token, the stop token included.
+   * @param forced ids that the turn was made to begin with: mask 0, since nobody sampled them
+   */
+  addSampled(
+    message: AssistantMessage,
+    { tokenIds, logprobs, entropies }: GenerationResult,
+    forced?: Int32Array,
+  ): void {
+    const sampled = { tokenIds, actionMask: new Uint8Array(tokenIds.length).fill(1), logprobs, entropies };
+    this.add({ message, ...(forced === undefined ? sampled : behindForced(sampled, forced)) });
     this.sampledTokens += tokenIds.length;
   }
 
@@ -161,6 +169,20 @@ export function samplerLogprobs(trajectory: Trajectory): Float32Array {
     offset += logprobs.length;
   }
   return joined;
+}
+
+function behindForced(
+  sampled: Pick<TrajectoryNode, 'tokenIds' | 'actionMask' | 'logprobs' | 'entropies'>,
+  forced: Int32Array,
+): Omit<TrajectoryNode, 'parent' | 'message'> {
+  const unknown = Array.from(forced, () => NaN);
+  return {
+    forced: forced.length,
+    tokenIds: concatenate([forced, sampled.tokenIds]),
+    actionMask: concatenateBytes([new Uint8Array(forced.length), sampled.actionMask]),
+    logprobs: Float32Array.from([...unknown, ...sampled.logprobs]),
+    entropies: Float32Array.from([...unknown, ...sampled.entropies]),
+  };
 }
 
 function concatenate(parts: readonly Int32Array[]): Int32Array {

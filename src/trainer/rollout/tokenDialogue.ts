@@ -6,6 +6,7 @@ import type { TokenConstraint } from '../text/grammar/tokenConstraint.js';
 import type { Player } from './arena.js';
 import { askedForSummary, contextLimit, leaveOutObservations, restarted } from './contextWindow.js';
 import { beginningOf, notesOf, type Dialogue, type Opening } from './dialogue.js';
+import { constraintBehind, forcedTool } from './forcedTool.js';
 import { type NodePath, observationNodes } from './nodes.js';
 import { deriveSeed } from './seeds.js';
 
@@ -20,7 +21,7 @@ export class TokenDialogue implements Dialogue {
   /** The conversation as the policy sees it at present. */
   private messages: Message[];
   private turn: number;
-  private sampled: { readonly result: GenerationResult; readonly message: AssistantMessage } | null = null;
+  private last: { readonly sampledIds: Int32Array; readonly message: AssistantMessage } | null = null;
 
   constructor(
     private readonly player: Player,
@@ -38,20 +39,21 @@ export class TokenDialogue implements Dialogue {
     await this.restartFromSummary(signal);
     const room = generator.maxContext - path.tokens;
     if (room <= 0) return null;
-    const result = await this.sample(room, deriveSeed(opening.plan.seed, this.turn++), signal, this.constraint());
-    const message = codec.parseTurn(result.tokenIds, opening.tools);
-    path.addSampled(message, result);
+    const seed = deriveSeed(opening.plan.seed, this.turn++);
+    const forced = this.forcedOpening(seed, room);
+    const result = await this.sample(room, seed, signal, this.constraint(), forced);
+    const sampledIds = forced === undefined ? result.tokenIds : Int32Array.of(...forced, ...result.tokenIds);
+    const message = codec.parseTurn(sampledIds, opening.tools);
+    path.addSampled(message, result, forced);
     this.messages.push(message);
-    this.sampled = { result, message };
+    this.last = { sampledIds, message };
     // The turn was cut by the end of the context: it is not whole, and there is no room for an answer to it.
     return path.tokens >= generator.maxContext ? null : message;
   }
 
   observe(observations: readonly ToolMessage[]): void {
-    if (this.sampled === null) throw new Error('internal: an observation before any turn');
-    const { result, message } = this.sampled;
-    const turn = { sampledIds: result.tokenIds, message };
-    for (const node of observationNodes(this.player.codec, turn, observations))
+    if (this.last === null) throw new Error('internal: an observation before any turn');
+    for (const node of observationNodes(this.player.codec, this.last, observations))
       this.path.addGiven(node.message, node.tokenIds);
     this.messages.push(...observations);
   }
@@ -71,19 +73,30 @@ export class TokenDialogue implements Dialogue {
     );
   }
 
+  /** Ids that the turn is made to begin with; undefined where it is not, or where nothing could follow them. */
+  private forcedOpening(seed: number, room: number): Int32Array | undefined {
+    const { plan, tools, options } = this.opening;
+    const tool = forcedTool(seed, plan.toolEpsilon ?? 0, tools);
+    if (tool === null) return undefined;
+    const forced = this.player.codec.callOpening(tool, this.path.tokenIds());
+    return forced.length < Math.min(options.maxTokensPerTurn, room) ? forced : undefined;
+  }
+
+  /** @param forced ids that the turn begins with; they take their part of its length */
   private sample(
     room: number,
     seed: number,
     signal: AbortSignal,
     constraint?: TokenConstraint,
+    forced: Int32Array = new Int32Array(0),
   ): Promise<GenerationResult> {
     const { plan, options } = this.opening;
     const { generator, codec } = this.player;
     const { temperature, topP, topK, minP, maxTokensPerTurn } = options;
     return generator.generate({
-      tokenIds: this.path.tokenIds(),
+      tokenIds: forced.length === 0 ? this.path.tokenIds() : Int32Array.of(...this.path.tokenIds(), ...forced),
       sessionId: plan.id,
-      maxNewTokens: Math.min(maxTokensPerTurn, room),
+      maxNewTokens: Math.min(maxTokensPerTurn, room) - forced.length,
       stopTokenIds: codec.stopTokenIds,
       ...this.stopStrings(),
       temperature,
@@ -92,7 +105,7 @@ export class TokenDialogue implements Dialogue {
       minP,
       seed,
       signal,
-      ...(constraint && { constraint }),
+      ...(constraint && { constraint: forced.length === 0 ? constraint : constraintBehind(constraint, forced) }),
     });
   }
 

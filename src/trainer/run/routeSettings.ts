@@ -99,6 +99,20 @@ export const explorationSchema = z.strictObject({
     .max(0.9)
     .default(0)
     .describe('Diverse groups: their temperatures lie evenly between 1 - x and 1 + x times that of the step.'),
+  toolEpsilon: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe(
+      'Probability with which a turn of a rollout is made to begin with the call of a tool, any of them alike; the policy goes on behind it, and only that is learned from. 0 leaves it out.',
+    ),
+  toolEpsilonEnd: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('That probability in the last step, reached in a straight line; absent: that of the first.'),
 });
 
 export const replaySchema = z.strictObject({

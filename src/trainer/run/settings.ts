@@ -142,7 +142,9 @@ export const settingsSchema = z.strictObject({
     .default([])
     .describe('What is learned after the warm start, one stage after the other; none: `steps` of the policy gradient.'),
   curriculum: curriculumSchema.prefault({}).describe('Which tasks a step plays, and for how many turns.'),
-  exploration: explorationSchema.prefault({}).describe('How the temperature of rollouts changes.'),
+  exploration: explorationSchema
+    .prefault({})
+    .describe('How the temperature of rollouts changes, and how often a tool is forced on them.'),
   replay: replaySchema.prefault({}).describe('Groups of earlier steps that are learned from again.'),
   memory: memorySchema.prefault({}).describe('What attempts of a task are told of earlier failed ones (Reflexion).'),
   lora: loraSchema.prefault({}).describe('What is trained: all parameters, or an adapter.'),

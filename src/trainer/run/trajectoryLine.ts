@@ -96,6 +96,7 @@ export const trajectoryLineSchema = z
         parent: count.nullable(),
         message: messageSchema,
         branch: z.enum(['template', 'window', 'summary']).optional(),
+        forced: z.int().positive().optional(),
         tokens: count,
       }),
     ),
@@ -124,7 +125,13 @@ export function storeTrajectory(trajectory: Trajectory, tokens: TokenFile): Traj
     // Why tests failed would be the most of many a record; a grade that is made again tells it.
     grade: grade && { ...grade, tests: grade.tests.map(({ id, before, after }) => ({ id, before, after })) },
     block,
-    nodes: nodes.map(({ parent, message, branch, tokenIds }) => ({ parent, message, branch, tokens: tokenIds.length })),
+    nodes: nodes.map(({ parent, message, branch, forced, tokenIds }) => ({
+      parent,
+      message,
+      branch,
+      forced,
+      tokens: tokenIds.length,
+    })),
   });
 }
 
@@ -148,12 +155,13 @@ export async function restoreTrajectory(
   }
   const [ids, logprobs, entropies, mask] = await readTokenBlock(tokenFile, block, kinds);
   let start = 0;
-  const restored = nodes.map(({ parent, message, branch, tokens }): TrajectoryNode => {
+  const restored = nodes.map(({ parent, message, branch, forced, tokens }): TrajectoryNode => {
     const end = start + tokens;
     const node = {
       parent,
       message,
       ...(branch === undefined ? {} : { branch }),
+      ...(forced === undefined ? {} : { forced }),
       tokenIds: ids.slice(start, end),
       actionMask: mask.slice(start, end),
       logprobs: logprobs.slice(start, end),

@@ -153,6 +153,18 @@ export class HuggingFaceCodec implements TextCodec {
     return this.encodeTurn(thought + this.toolFormat.write(content, toolCalls));
   }
 
+  callOpening(tool: string, prompt: Int32Array): Int32Array {
+    const [open, close] = thinkTags;
+    // The tag and the line's end behind it are a token for each byte at the most.
+    const isThinking = this.decode(prompt.subarray(-(open.length + 2)))
+      .trimEnd()
+      .endsWith(open);
+    return this.tokenizer.encode(
+      (isThinking ? `\n${close}\n\n` : '') + this.toolFormat.opening(tool),
+      this.turnMarks(),
+    );
+  }
+
   callConstraint(tools: readonly CallSchema[]): TokenConstraint {
     const key = tools.map(({ name }) => name).join();
     const known = this.constraints.get(key);

@@ -11,6 +11,7 @@ export const hermes: ToolFormat = {
   stopStrings: [],
   callStart: (text) => text.indexOf(open),
   find,
+  opening: (tool) => `${open}\n{"name": ${JSON.stringify(tool)}, "arguments":`,
   write: (content, calls) => {
     const written = calls.map(
       ({ name, arguments: args }) =>

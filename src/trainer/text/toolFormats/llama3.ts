@@ -12,6 +12,7 @@ export const llama3: ToolFormat = {
   // A call starts a line (or follows another), so that JSON inside prose is none.
   callStart: (text) => text.search(/<\|python_tag\|>|^[ \t]*\{\s*"(name|type|parameters|arguments)"\s*:/m),
   find,
+  opening: (tool) => `{"name": ${JSON.stringify(tool)}, "parameters":`,
   write: (content, calls) => {
     const written = calls.map(
       ({ name, arguments: args }) => `{"name": ${JSON.stringify(name)}, "parameters": ${spacedJson(args)}}`,

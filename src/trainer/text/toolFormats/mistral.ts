@@ -13,6 +13,7 @@ export const mistral: ToolFormat = {
   stopStrings: [],
   callStart: (text) => text.indexOf(mark),
   find,
+  opening: (tool) => `${mark}[{"name": ${JSON.stringify(tool)}, "arguments":`,
   write: (content, calls) => {
     const written = calls.map(({ name, arguments: args, id }) => {
       const call = { name, arguments: args, ...(id === undefined ? {} : { id: nineCharacterId(id) }) };

@@ -14,6 +14,7 @@ export const qwen3Coder: ToolFormat = {
   // Models leave the outer tag out at times.
   callStart: (text) => text.search(/<tool_call>|<function=/),
   find,
+  opening: (tool) => `${open}\n<function=${tool}>\n`,
   write: (content, calls) => {
     const written = calls.map(({ name, arguments: args }) => {
       const parameters = Object.entries(args).map(

@@ -14,6 +14,7 @@ export const react: ToolFormat = {
   stopStrings: ['\nObservation:'],
   callStart: (text) => text.search(actionLine),
   find,
+  opening: (tool) => `Action: ${tool}\nAction Input:`,
   write: (content, calls) => {
     const written = calls.map(({ name, arguments: args }) => `Action: ${name}\nAction Input: ${spacedJson(args)}`);
     return [...(content === '' ? [] : [`Thought: ${content}`]), ...written].join('\n');

@@ -29,6 +29,8 @@ export interface ToolFormat {
   callStart(text: string): number;
   /** Never throws. `tools` tell the types of arguments that are written without any. */
   find(text: string, tools: readonly ToolSchema[]): FoundCalls;
+  /** What a turn that calls the tool begins with, up to where the arguments begin. */
+  opening(tool: string): string;
   /** Text and calls as a turn, for templates that do not write calls themselves. */
   write(content: string, calls: readonly WrittenCall[]): string;
 }

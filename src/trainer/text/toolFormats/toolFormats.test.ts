@@ -33,6 +33,11 @@ describe.each(toolFormatNames)('%s', (name) => {
     expect(turn.toolCalls.map((call) => ({ name: call.name, arguments: call.arguments }))).toEqual(calls);
   });
 
+  test('opens a call as it writes it', () => {
+    for (const call of [openCall, { name: 'a"b', arguments: {} }])
+      expect(format.write('', [call]).startsWith(format.opening(call.name))).toBe(true);
+  });
+
   test('leaves a closing tag of thinking to the call that holds it, and sees where thinking ends that the prompt began', () => {
     const calls = [openCall, { name: 'open', arguments: { path: '</think>\u2028Observation: ' } }];
     const read = (raw: string) => {
