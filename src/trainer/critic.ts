@@ -1,5 +1,6 @@
 import type { Advantage } from './algorithm/advantageEstimators.js';
-import { criticEstimate, type CriticEstimate } from './algorithm/criticEstimators.js';
+import { criticEstimate, type CriticEstimate, type ValuedRollout } from './algorithm/criticEstimators.js';
+import { scoredTurns } from './algorithm/scoredTurns.js';
 import { meanOf } from './algorithm/stepMetrics.js';
 import { valueCoefficients } from './algorithm/valueLoss.js';
 import { whiten } from './algorithm/whiten.js';
@@ -19,37 +20,41 @@ export interface Judgement {
 
 /**
  * Advantages of PPO: GAE over what the critic expected, whitened over the tokens of all lessons, as verl does; or those of
- * V-trace, which carry their weights and would lose them by being whitened.
+ * V-trace, which carry their weights and would lose them by being whitened; or those of scored turns, which are the group's.
  * @param scores of the lessons before the step's first update
+ * @param outcomes what the comparison with the group credits each lesson's turns with; looked at by scored turns only
  */
 export function judge(
   lessons: readonly Rollout[],
   { old }: Scores,
   penalties: ReadonlyMap<Rollout, Float64Array>,
   { algorithm }: Settings,
+  outcomes: ReadonlyMap<Rollout, Advantage>,
 ): Judgement {
+  const isScored = algorithm.advantage === 'scored-turns';
   const isCorrected = algorithm.importanceCorrection === 'v-trace';
-  const byTurn = algorithm.advantage === 'turn-gae';
+  const byTurn = isScored || algorithm.advantage === 'turn-gae';
   const options = { ...algorithm, gamma: byTurn ? algorithm.turnDiscount : algorithm.gamma };
   const oldValues = lessons.map((_, index) => stateValuesOf(old?.[index]));
   const estimates = lessons.map((lesson, index) => {
     const { trajectory, actionMask, reward } = lesson;
     const sampled = isCorrected ? samplerLogprobs(trajectory) : null;
-    return criticEstimate(
-      {
-        reward: reward!,
-        actionMask,
-        stateValues: oldValues[index],
-        penalties: penalties.get(lesson) ?? null,
-        turnOfToken: byTurn ? turnViewOf(trajectory).turnOfToken : null,
-        logRatios: sampled && old![index].logprobs.map((value, t) => value - sampled[t]),
-      },
-      options,
-    );
+    const rollout: ValuedRollout = {
+      reward: reward!,
+      actionMask,
+      stateValues: oldValues[index],
+      penalties: penalties.get(lesson) ?? null,
+      turnOfToken: byTurn ? turnViewOf(trajectory).turnOfToken : null,
+      logRatios: sampled && old![index].logprobs.map((value, t) => value - sampled[t]),
+    };
+    if (!isScored) return criticEstimate(rollout, options);
+    const outcome = outcomes.get(lesson)!;
+    const ofTokens = typeof outcome === 'number' ? Float64Array.from(actionMask, (bit) => bit * outcome) : outcome;
+    return scoredTurns(ofTokens, rollout, { ...options, weight: algorithm.stepWeight });
   });
   const plain = estimates.map(({ advantages }) => advantages);
   const masks = lessons.map(({ actionMask }) => actionMask);
-  return { advantages: isCorrected ? plain : whiten(plain, masks), oldValues, estimates };
+  return { advantages: isCorrected || isScored ? plain : whiten(plain, masks), oldValues, estimates };
 }
 
 /** dL/dV of each lesson in one update, and that update's metrics by verl's names. */

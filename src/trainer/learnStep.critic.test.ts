@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { groupAdvantages } from './algorithm/advantages.js';
 import { generalizedAdvantages } from './algorithm/gae.js';
 import { whiten } from './algorithm/whiten.js';
 import { learnStep } from './learnStep.js';
@@ -76,6 +77,29 @@ describe('a step of PPO', () => {
     );
     expect(expected.some((each) => each.includes(0))).toBe(true);
     close(ofCritic(learner, 1), expected);
+  });
+
+  it('credits turns with the comparison and with their scores with `scored-turns`, not whitened', async () => {
+    const learner = criticized();
+    const settings = settingsOf({ advantage: 'scored-turns', stepWeight: 0.5, valueCoefficient: 1 });
+    const { advantages } = await learnStep(learner, null, [group()], settings, 1);
+    const compared = groupAdvantages(rewards).advantages;
+    // Rollouts of one turn: its score is the reward less the value at its first token.
+    const scores = rewards.map((reward, name) => reward - stateValue(name, 0));
+    close(advantages, [compared.map((each, name) => each + 0.5 * scores[name])]);
+    close(
+      ofCritic(learner),
+      lengths.map((length, name) => Array.from({ length }, (_, t) => (t === 0 ? -scores[name] / 3 : 0))),
+    );
+    // Where all came to the same, the scores still tell their turns apart.
+    const equal = await learnStep(
+      criticized(),
+      null,
+      [lengths.map((length, name) => rollout(name, length, 1))],
+      settings,
+      1,
+    );
+    close(equal.advantages, [lengths.map((_, name) => 0.5 * (1 - stateValue(name, 0)))]);
   });
 
   it('values whole turns with `turn-gae`, which share their advantage', async () => {

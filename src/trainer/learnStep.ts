@@ -74,10 +74,14 @@ export async function learnStep(
   const lessons = teaching.flat().filter((rollout) => teaches(rollout, settings));
   const scores = await scoresBefore(learner, reference, lessons, settings);
   const penalties = rewardPenalties(lessons, scores, settings);
-  const judgement = hasCritic ? judge(lessons, scores, penalties, settings) : null;
+  const compared =
+    hasCritic && estimator !== 'scored-turns'
+      ? new Map<Rollout, Advantage>()
+      : comparedAdvantages(hasCritic ? 'turn-discounted' : estimator, rollouts, penalties, settings);
+  const judgement = hasCritic ? judge(lessons, scores, penalties, settings, compared) : null;
   const advantageOf = hasCritic
     ? new Map(lessons.map((lesson, index) => [lesson, judgement!.advantages[index]]))
-    : comparedAdvantages(estimator, rollouts, penalties, settings);
+    : compared;
   const credit = { advantages: lessons.map((lesson) => advantageOf.get(lesson)!), judgement };
   // A step that was filled up with groups that teach is averaged over them alone.
   const options = lossOptions((dynamicSampling > 0 ? teaching : rollouts).flat(), settings);
@@ -146,7 +150,7 @@ async function turnViews(
   { algorithm }: Settings,
   oracleTurn: (taskId: string) => Int32Array | null,
 ): Promise<ReadonlyMap<Trajectory, Outcome['turns']>> {
-  if (!isTurnEstimator(algorithm.advantage)) return new Map();
+  if (!isTurnEstimator(algorithm.advantage) && algorithm.advantage !== 'scored-turns') return new Map();
   const gains =
     algorithm.advantage === 'igpo'
       ? await scoreInformationGains(

@@ -1,8 +1,11 @@
 import { generalizedAdvantages, type GaeOptions } from './gae.js';
 import { vtrace, type VtraceOptions } from './vtrace.js';
 
-/** Estimators that hold a return against what a critic expected: token by token, or turn by turn (a step-level critic). */
-export const criticEstimatorNames = ['gae', 'turn-gae'] as const;
+/**
+ * Estimators that hold a return against what a critic expected: token by token, or turn by turn (a step-level critic); or that have it
+ * score turns beside the group's comparison (scoredTurns.ts).
+ */
+export const criticEstimatorNames = ['gae', 'turn-gae', 'scored-turns'] as const;
 export type CriticEstimator = (typeof criticEstimatorNames)[number];
 
 /** One rollout, as an estimator with a critic sees it. Arrays are [time]; where the mask is 0 they are never looked at. */

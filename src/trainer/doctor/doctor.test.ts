@@ -220,6 +220,11 @@ const sick: Readonly<
   },
   truncation: { symptoms: { rollouts: stopped('turn-limit') }, evidence: { trajectoryId: 's1/0' } },
   'equal-rewards': { symptoms: { metrics: () => ({ frac_reward_zero_std: 1 }) }, evidence: { step: 3 } },
+  'blind-critic': {
+    symptoms: { metrics: () => ({ 'critic/vf_explained_var': -0.5 }) },
+    evidence: { step: 10 },
+    settings: { algorithm: { advantage: 'scored-turns' } },
+  },
   'invented-tools': { symptoms: { rollouts: withStatistics({ unknownTools: 1 }) } },
   'malformed-calls': { symptoms: { rollouts: withStatistics({ malformedCalls: 2 }) } },
   loops: {

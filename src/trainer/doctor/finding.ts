@@ -17,6 +17,7 @@ export const failureModes = [
   'length-explosion',
   'truncation',
   'equal-rewards',
+  'blind-critic',
   'invented-tools',
   'malformed-calls',
   'loops',

@@ -190,7 +190,8 @@ export const rewardHacking = detector((steps, { settings: { shaping, judge } }) 
 export const equalRewards = detector((steps, { settings }) => {
   const { dynamicSampling, advantage } = settings.algorithm;
   // Silent groups were made up for, or turns are rewarded too: then equal outcomes alone are no loss.
-  const isMadeUpFor = dynamicSampling > 0 || advantage === 'gigpo' || advantage === 'igpo';
+  const isMadeUpFor =
+    dynamicSampling > 0 || advantage === 'gigpo' || advantage === 'igpo' || advantage === 'scored-turns';
   if (isMadeUpFor && lastOf(series(steps, 'updates/made'), 3).some((updates) => updates > 0)) return null;
   const recent = lastOf(series(steps, 'frac_reward_zero_std'), 3);
   if (recent.length === 0 || Math.min(...recent) < 0.75) return null;
@@ -201,6 +202,21 @@ export const equalRewards = detector((steps, { settings }) => {
     ...say`In the last 3 steps at least ${percent(Math.min(...recent))} of the groups had equal rewards (mean ${rounded(meanOf(rewards))}) and taught nothing.`,
     causes: ['The tasks are all too hard or all solved.', 'The rollouts of a group are the same.'],
     remedy: 'Raise `groupSize` or `temperature`; build easier or harder tasks; raise `reward.similarity`.',
+  };
+});
+
+/** A critic whose expectations are further from what came than their mean would be: what it credits turns with is noise. */
+export const blindCritic = detector((steps) => {
+  const explained = series(steps, 'critic/vf_explained_var');
+  const recent = lastOf(explained, 5);
+  if (explained.length < 10 || Math.max(...recent) >= 0) return null;
+  return {
+    mode: 'blind-critic',
+    severity: 'warning',
+    ...say`After ${explained.length} updates the critic expects what came worse than the mean of it would (explained variance ${rounded(meanOf(recent))}).`,
+    causes: ['The critic learns too slowly, or too fast.', 'The rewards hardly follow from what the policy sees.'],
+    remedy:
+      'Change `algorithm.valueLearningRate` or `algorithm.valueCoefficient`; lower `algorithm.stepWeight`, or raise `algorithm.lambda`.',
   };
 });
 

@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { say } from '../../trajectory/said.js';
-import {
-  advantageEstimatorNames,
-  isCriticEstimator,
-  isGroupEstimator,
-  isTurnEstimator,
-} from '../algorithm/advantageEstimators.js';
+import { advantageEstimatorNames, isGroupEstimator, isTurnEstimator } from '../algorithm/advantageEstimators.js';
 import { policyLossNames } from '../algorithm/policyLosses.js';
 
 /** How rewards become gradients: what a step of learning computes, beside the clipping and the KL weight. */
@@ -15,7 +10,7 @@ export const algorithmSchema = z
       .enum(advantageEstimatorNames)
       .default('grpo')
       .describe(
-        'What a reward is held against: the group (`grpo`, `dr-grpo`, `rloo`), the whole step (`reinforce++`), turn by turn (`turn-discounted`, `gigpo`, `igpo`), or what a critic expected of each token (`gae`, PPO) or turn (`turn-gae`).',
+        'What a reward is held against: the group (`grpo`, `dr-grpo`, `rloo`), the whole step (`reinforce++`), turn by turn (`turn-discounted`, `gigpo`, `igpo`), what a critic expected of each token (`gae`, PPO) or turn (`turn-gae`), or the group and a learned score of each turn (`scored-turns`).',
       ),
     loss: z
       .enum(policyLossNames)
@@ -79,20 +74,22 @@ export const algorithmSchema = z
       .max(1)
       .default(0.95)
       .describe(
-        'Discount from turn to turn of `turn-discounted`, `gigpo`, `igpo` and `turn-gae`; between the tokens of a turn there is none.',
+        'Discount from turn to turn of `turn-discounted`, `gigpo`, `igpo`, `turn-gae` and `scored-turns`; between the tokens of a turn there is none.',
       ),
     stepWeight: z
       .number()
       .nonnegative()
       .default(1)
-      .describe("Weight of GiGPO's comparison of turns that began in the same state."),
+      .describe(
+        "Weight of GiGPO's comparison of turns that began in the same state, and of the learned scores of `scored-turns`.",
+      ),
     gamma: z.number().positive().max(1).default(1).describe('`gae`: discount from token to token.'),
     lambda: z
       .number()
       .nonnegative()
       .max(1)
       .default(0.95)
-      .describe('`gae`, `turn-gae` and `v-trace`: 0 trusts the critic, 1 the outcome.'),
+      .describe('`gae`, `turn-gae`, `scored-turns` and `v-trace`: 0 trusts the critic, 1 the outcome.'),
     valueClip: z
       .number()
       .positive()
@@ -107,15 +104,22 @@ export const algorithmSchema = z
     rhoBar: z.number().positive().default(1).describe("Greatest weight of V-trace's differences."),
     cBar: z.number().positive().default(1).describe("Greatest weight of V-trace's traces."),
   })
-  .refine(({ advantage, importanceCorrection }) => importanceCorrection !== 'v-trace' || isCriticEstimator(advantage), {
-    message: say`the importance correction \`v-trace\` needs a critic: the advantage \`gae\` or \`turn-gae\``.message,
-  })
+  .refine(
+    ({ advantage, importanceCorrection }) =>
+      importanceCorrection !== 'v-trace' || advantage === 'gae' || advantage === 'turn-gae',
+    {
+      message: say`the importance correction \`v-trace\` needs a critic: the advantage \`gae\` or \`turn-gae\``.message,
+    },
+  )
   .refine(({ pivots, advantage }) => pivots === 0 || isGroupEstimator(advantage), {
     message: say`with \`pivots\` the advantage must be \`grpo\`, \`dr-grpo\` or \`rloo\``.message,
   })
   .refine(({ pivots, klPlace }) => pivots === 0 || klPlace === 'loss', {
     message: say`with \`pivots\` the KL term cannot be in the reward`.message,
   })
-  .refine(({ advantage, klPlace }) => klPlace === 'loss' || !isTurnEstimator(advantage), {
-    message: say`with a KL term in the reward the advantage cannot be turn by turn`.message,
-  });
+  .refine(
+    ({ advantage, klPlace }) => klPlace === 'loss' || !(isTurnEstimator(advantage) || advantage === 'scored-turns'),
+    {
+      message: say`with a KL term in the reward the advantage cannot be turn by turn`.message,
+    },
+  );

@@ -26,6 +26,8 @@ describe('settings', () => {
     [{ reward: { tests: 0.1, similarity: 1 } }, /the weight of the tests must be at least half/],
     [{ groupSize: 1 }, /setting `groupSize`/],
     [{ exploration: { toolEpsilon: 1.1 } }, /setting `exploration\.toolEpsilon`/],
+    [{ algorithm: { advantage: 'scored-turns', klPlace: 'reward' } }, /with a KL term in the reward/],
+    [{ algorithm: { advantage: 'scored-turns', importanceCorrection: 'v-trace' } }, /`v-trace` needs a critic/],
     [{ algorithm: { advantage: 'gigpo', klPlace: 'reward' } }, /setting `algorithm`: with a KL term in the reward/],
     [{ algorithm: { importanceCorrection: 'v-trace' } }, /setting `algorithm`: .* `v-trace` needs a critic/],
     [{ algorithm: { pivots: 1, advantage: 'gae' } }, /setting `algorithm`: with `pivots` the advantage must be `grpo`/],
