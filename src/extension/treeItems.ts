@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import { plainLine } from './plainText.js';
 import { visibleText } from './trajectory/visibleText.js';
 
 /**
@@ -7,8 +8,8 @@ import { visibleText } from './trajectory/visibleText.js';
  */
 export function finishedItem(item: vscode.TreeItem, id: string): vscode.TreeItem {
   item.id = id;
-  if (typeof item.label === 'string') item.label = visibleText(item.label);
-  if (typeof item.description === 'string') item.description = visibleText(item.description);
+  if (typeof item.label === 'string') item.label = plainLine(item.label);
+  if (typeof item.description === 'string') item.description = plainLine(item.description);
   if (typeof item.tooltip === 'string') item.tooltip = visibleText(item.tooltip);
   const parts = [item.label, item.description].filter((part) => typeof part === 'string' && part !== '');
   item.accessibilityInformation = { label: parts.join(', ') };

@@ -248,6 +248,23 @@ describe('a replay as a debug session', () => {
     );
   });
 
+  it('fails in one line in which a record makes no link that runs a command, and turns no direction', async () => {
+    const answers: DebugProtocol.ProtocolMessage[] = [];
+    const hostile = 'No task [quit](command:workbench.action.quit)\n\u001b[2J\u202eman';
+    const adapter = new ReplayAdapter(
+      () => Promise.reject(new Error(hostile)),
+      (message) => answers.push(message),
+    );
+    await adapter.handle({ seq: 1, type: 'request', command: 'launch' } as DebugProtocol.Request);
+    const [{ success, message, body }] = answers as DebugProtocol.ErrorResponse[];
+    const shown = 'No task [quit] (command:workbench.action.quit) \\u{1b}[2J\\u{202e}man';
+    expect({ success, message, error: body.error }).toEqual({
+      success: false,
+      message: shown,
+      error: { id: 1, format: shown, showUser: true },
+    });
+  });
+
   it('is over when the editor leaves', async () => {
     await editor.start();
     await editor.ask('disconnect');

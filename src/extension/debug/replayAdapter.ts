@@ -1,5 +1,6 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { lineOf } from '../lineOf.js';
+import { plainLine, plainMessage } from '../plainText.js';
 import { visibleText } from '../trajectory/visibleText.js';
 import type { Section } from '../trajectory/trajectoryText.js';
 import { turnLabel } from '../trajectory/turns.js';
@@ -31,6 +32,8 @@ type Move = (cursor: ReplayCursor) => Promise<Stop>;
 
 const threadId = 1;
 const framesPerTurn = 1000;
+/** Characters of what went wrong that are shown over the editor; all of it is among the variables. */
+const longestException = 10_000;
 
 /** The turn that a stack frame stands for; 0 before the first. */
 export const turnOfFrame = (frameId: number) => Math.floor(frameId / framesPerTurn);
@@ -70,7 +73,8 @@ export class ReplayAdapter {
       const body = await handler((request.arguments ?? {}) as Arguments);
       this.post({ ...answer, success: true, body });
     } catch (error) {
-      const text = lineOf(error);
+      // The editor shows it as a message.
+      const text = plainMessage(lineOf(error));
       this.post({ ...answer, success: false, message: text, body: { error: { id: 1, format: text, showUser: true } } });
       return;
     }
@@ -110,7 +114,7 @@ export class ReplayAdapter {
       this.breakpoints.setExceptions((args as unknown as DebugProtocol.SetExceptionBreakpointsArguments).filters);
       return undefined;
     },
-    threads: () => ({ threads: [{ id: threadId, name: this.debuggee?.title ?? '' }] }),
+    threads: () => ({ threads: [{ id: threadId, name: plainLine(this.debuggee?.title ?? '') }] }),
     stackTrace: (args) => this.stackTrace(args as unknown as DebugProtocol.StackTraceArguments),
     scopes: (args) => this.scopes((args as unknown as DebugProtocol.ScopesArguments).frameId),
     variables: (args) => {
@@ -199,11 +203,11 @@ export class ReplayAdapter {
     for (const [index, { name }] of [...calls.entries()].reverse()) {
       const id = now * framesPerTurn + index + 1;
       const line = this.breakpoints.lineOf(now, index);
-      frames.push({ id, name: visibleText(name), source, line, column: 1 });
+      frames.push({ id, name: plainLine(name), source, line, column: 1 });
     }
     for (let turn = now; turn >= 1; turn--) {
       const { action, detail } = turnLabel(recorded.turns[turn - 1].message);
-      const name = visibleText(`${t('turn {0}', turn)} · ${action} ${detail}`.trim());
+      const name = plainLine(`${t('turn {0}', turn)} · ${action} ${detail}`.trim());
       const hint = turn === now ? undefined : ('subtle' as const);
       const line = this.breakpoints.lineOf(turn);
       frames.push({
@@ -245,7 +249,7 @@ export class ReplayAdapter {
     const played = this.opening.snapshots.known(this.turn);
     const found = played && exceptionOf(played, new Set(['failed', 'divergence']));
     if (!found) throw new Error(t('Nothing went wrong at this turn.'));
-    const [text, detail] = [visibleText(found.text), visibleText(found.detail)];
+    const [text, detail] = [found.text, found.detail].map((whole) => visibleText(whole.slice(0, longestException)));
     return {
       exceptionId: found.title,
       description: text || t('The tools answered something else than what was recorded.'),
@@ -280,7 +284,7 @@ export class ReplayAdapter {
       .catch((error: unknown) => {
         this.isMoving = false;
         if (this.isOver) return;
-        this.event('output', { category: 'stderr', output: visibleText(`${lineOf(error)}\n`) });
+        this.event('output', { category: 'stderr', output: `${plainLine(lineOf(error))}\n` });
         this.event('terminated');
       });
   }
@@ -297,7 +301,7 @@ export class ReplayAdapter {
       failure && t('failed: {0}', failure),
     ];
     const parts = [t('turn {0}', number), `${action} ${detail}`.trim(), ...outcome].filter(Boolean);
-    const output = visibleText(parts.join(' · '));
+    const output = plainLine(parts.join(' · '));
     const source = { name: nameOf(uri), path: uri };
     const line = this.breakpoints.lineOf(number);
     this.event('output', { category: played.same ? 'stdout' : 'stderr', output: `${output}\n`, source, line });

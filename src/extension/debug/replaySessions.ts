@@ -6,6 +6,7 @@ import { Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { lineOf } from '../lineOf.js';
 import { pickTrajectory } from '../pickers.js';
+import { plainMessage } from '../plainText.js';
 import type { RunStore } from '../runs/runStore.js';
 import { fromUriQuery, type TrajectoryAddress } from '../trajectory/trajectoryAddress.js';
 import { trajectoryUri, type TrajectoryDocuments } from '../trajectory/trajectoryDocuments.js';
@@ -79,14 +80,14 @@ export class ReplaySessions
     const base = { ...given, type: debugType, request: 'launch' };
     if (run !== undefined && trajectory !== undefined) {
       const repository: unknown = given.repository ?? folder?.uri.fsPath;
-      return { ...base, name: given.name || t('Replay of {0}', trajectory), repository };
+      return { ...base, name: given.name || nameOf(trajectory), repository };
     }
     const open = vscode.window.activeTextEditor?.document.uri;
     const address = open?.scheme === Scheme.Trajectory ? fromUriQuery(open.query) : await pickTrajectory(this.store);
     if (!address) return undefined;
     const { stateFolder, runId, trajectoryId } = address;
     const repository = path.dirname(stateFolder);
-    return { ...base, name: t('Replay of {0}', trajectoryId), repository, run: runId, trajectory: trajectoryId };
+    return { ...base, name: nameOf(trajectoryId), repository, run: runId, trajectory: trajectoryId };
   }
 
   createDebugAdapterDescriptor({ id, name }: vscode.DebugSession): vscode.DebugAdapterDescriptor {
@@ -128,7 +129,7 @@ export class ReplaySessions
 
   private async launch({ stateFolder, runId, trajectoryId }: TrajectoryAddress, turn: number): Promise<void> {
     const repository = path.dirname(stateFolder);
-    const name = t('Replay of {0}', trajectoryId);
+    const name = nameOf(trajectoryId);
     const configuration: ReplayConfiguration = {
       ...{ type: debugType, request: 'launch', name },
       ...{ repository, run: runId, trajectory: trajectoryId, turn },
@@ -156,3 +157,6 @@ export class ReplaySessions
     }
   }
 }
+
+/** What the editor calls the session, in views and in messages. */
+const nameOf = (trajectoryId: string): string => plainMessage(t('Replay of {0}', trajectoryId));

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { PanelType } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { showError } from '../messages.js';
+import { plainLine } from '../plainText.js';
 import { loadPage, pageOptions } from './page.js';
 import { isTranslate, type Translate } from './translations.js';
 
@@ -39,8 +40,9 @@ export class Panels<To, From> implements vscode.Disposable {
     const open = this.open.get(key);
     if (open) return open.reveal();
     const { type, titleOf } = this.kind;
+    const title = plainLine(titleOf(key));
     const options = { ...pageOptions(this.extensionUri), enableFindWidget: true };
-    this.adopt(key, vscode.window.createWebviewPanel(type, titleOf(key), vscode.ViewColumn.Active, options));
+    this.adopt(key, vscode.window.createWebviewPanel(type, title, vscode.ViewColumn.Active, options));
   }
 
   post(key: string, message: To): void {

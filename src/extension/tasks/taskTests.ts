@@ -9,6 +9,7 @@ import { showError } from '../messages.js';
 import { pickOne } from '../quickPick.js';
 import type { RunStore } from '../runs/runStore.js';
 import { t } from '../translate.js';
+import { plainLabel } from '../plainText.js';
 import { visibleText } from '../trajectory/visibleText.js';
 import type { TestedTask } from './taskOutputs.js';
 import type { TasksTree } from './tasksView.js';
@@ -117,7 +118,7 @@ export class TaskTests implements vscode.Disposable {
   }
 
   private taskItem(known: KnownTask): vscode.TestItem {
-    const item = this.controller.createTestItem(idOf(known), visibleText(known.task.instance_id));
+    const item = this.controller.createTestItem(idOf(known), plainLabel(known.task.instance_id));
     item.canResolveChildren = true;
     return item;
   }
@@ -132,11 +133,7 @@ export class TaskTests implements vscode.Disposable {
       this.meanings.set(listItem, { kind: 'list', known });
       listItem.children.replace(
         known.task[list].map((test) => {
-          const testItem = this.controller.createTestItem(
-            test,
-            visibleText(test.replace(/\s+/g, ' ')),
-            fileOf(known, test),
-          );
+          const testItem = this.controller.createTestItem(test, plainLabel(test), fileOf(known, test));
           this.meanings.set(testItem, { kind: 'test', known, test });
           return testItem;
         }),
@@ -220,7 +217,7 @@ export class TaskTests implements vscode.Disposable {
       const isCancelled = error instanceof WhetstoneError && error.kind === 'cancelled';
       for (const item of items.values()) {
         if (isCancelled) run.skipped(item);
-        else run.errored(item, new vscode.TestMessage(lineOf(error)));
+        else run.errored(item, new vscode.TestMessage(visibleText(lineOf(error))));
       }
       say(lineOf(error));
     }

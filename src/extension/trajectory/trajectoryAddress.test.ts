@@ -33,6 +33,16 @@ describe('the address of a trajectory', () => {
     }
   });
 
+  it('has a title of bounded length, in whole characters', () => {
+    for (const trajectoryId of ['a'.repeat(1e6), '𠮷'.repeat(1e5), `a${'𠮷'.repeat(1e5)}`]) {
+      const address = { stateFolder: '/s', runId: 'r', trajectoryId };
+      const { path, query } = toUriParts(address);
+      expect(Array.from(path).length).toBeLessThan(220);
+      expect(() => encodeURIComponent(path)).not.toThrow();
+      expect(fromUriQuery(query)).toEqual(address);
+    }
+  });
+
   it('refuses what it did not make', () => {
     for (const query of ['', 'nonsense', Buffer.from('["a","b"]').toString('base64url')]) {
       expect(() => fromUriQuery(query)).toThrow(WhetstoneError);

@@ -8,15 +8,23 @@ export interface TrajectoryAddress {
   readonly trajectoryId: string;
 }
 
+/** Characters. */
+const longestTitle = 200;
+
 /**
  * The parts of a document's URI. The address goes into the query as base64url, so that no path, whatever its
  * characters, meets the escaping rules of URIs; the path is only what the tab shows.
  */
 export function toUriParts(address: TrajectoryAddress): { path: string; query: string } {
   const { stateFolder, runId, trajectoryId } = address;
-  const title = trajectoryId.replace(/[^\p{L}\p{N}._-]+/gu, ' ').trim();
+  const title = Array.from(
+    trajectoryId
+      .slice(0, 1000)
+      .replace(/[^\p{L}\p{N}._-]+/gu, ' ')
+      .trim(),
+  );
   const query = Buffer.from(JSON.stringify([stateFolder, runId, trajectoryId])).toString('base64url');
-  return { path: `/${title}.trajectory`, query };
+  return { path: `/${title.slice(0, longestTitle).join('')}.trajectory`, query };
 }
 
 /** Throws bad-input where the query was not made by `toUriParts`. */

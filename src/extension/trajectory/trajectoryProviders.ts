@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { Command, Scheme } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { machineError } from '../machineError.js';
-import { plainLabel } from '../plainText.js';
+import { plainLabel, plainLine } from '../plainText.js';
 import { firstFrom } from './tokenColours.js';
 import { tokenStory } from './tokenStory.js';
 import type { OpenTrajectory, TrajectoryDocuments } from './trajectoryDocuments.js';
@@ -52,7 +52,7 @@ function tokenHover(
     const hover = new vscode.MarkdownString();
     for (const line of tokenStory(token, trajectory.kind, opened)) {
       for (const [index, [name, value]] of line.entries()) {
-        hover.appendMarkdown(`${index === 0 ? '' : ' · '}**${name}** `).appendText(value);
+        hover.appendMarkdown(`${index === 0 ? '' : ' · '}**${name}** `).appendText(plainLine(value));
       }
       hover.appendMarkdown('  \n');
     }

@@ -11,6 +11,8 @@ const slowTaskId = 'waiting__sleep__slow.js_1';
 /** Longer than any step of the scenario. */
 const slowTest =
   "import test from 'node:test';\ntest('never ends', () => new Promise((done) => setTimeout(done, 300_000)));\n";
+/** What a repository may call a test: links that run commands, HTML, icons, letters in another direction. */
+const hostileTest = 'slow.test.js > <b>b</b> [quit](command:workbench.action.quit) $(trash) \u202eeman';
 const funnel = { found: 3, skipped: {}, invalid: {}, flaky: 0, kept: 3, sources: {} };
 
 const worktrees = (folder: string) => readdirSync(join(folder, '.whetstone', 'worktrees'));
@@ -74,6 +76,19 @@ const steps: Scenario['steps'] = [
         .locator('.test-explorer .monaco-list-row[aria-label*="Passed"]', { hasText: taskId })
         .waitFor();
       await workbench.screenshot('testing-oracle-dark');
+    },
+  ],
+  [
+    'the name of a test stays text in the Testing view: no icon, no link, no other direction',
+    async ({ workbench }) => {
+      await workbench.row(taskId).locator('.monaco-tl-twistie').click();
+      await workbench.unfold(slowTaskId);
+      await workbench.unfold('PASS_TO_PASS');
+      const shown = '<b>b</b> [quit] (command:workbench.action.quit) $(trash) \\u{202e}eman';
+      const row = workbench.page.locator('.test-explorer .monaco-list-row', { hasText: shown }).first();
+      await row.waitFor();
+      assert.equal(await row.locator('.codicon-trash, .label a').count(), 0);
+      await workbench.screenshot('testing-hostile-dark');
     },
   ],
   [
@@ -165,7 +180,7 @@ export const tasksScenario: Scenario = {
     const slow = taskOf(folder, slowTaskId);
     const slowTask = {
       ...slow,
-      ...{ FAIL_TO_PASS: ['slow.test.js > never ends'], PASS_TO_PASS: [] },
+      ...{ FAIL_TO_PASS: ['slow.test.js > never ends'], PASS_TO_PASS: [hostileTest] },
       whetstone: { ...slow.whetstone, test_files: ['slow.test.js'], operator: 'sleep' },
     };
     await writeTasks(run.stateFolder, 'key', { tasks: [task, heldout, slowTask], funnel, quarantined: [], notes: [] });
