@@ -2,14 +2,15 @@
  * Speed of the learner beside the machine's own MatMul and beside PyTorch, and agreement of devices:
  *   node scripts/bench/run.mjs learner [--model small|30m|qwen0.5b] [--length N] [--sequences N] [--shared N] [--lora R]
  *     [--steps N] [--threads N] [--microBatchTokens N] [--activationMemory MIB] [--every N] [--python PATH] [--trl PATH]
- *     [DEVICE…]
+ *     [DEVICE[/float16]…]
  *
  * A step is one `accumulate` over the sequences, and one AdamW step; of the tokens behind the first `shared` ones, which all
  * sequences have in common, one in three (in N with `--every`) is the policy's own. Floating-point operations count the useful work as if nothing was
  * shared: 6 a weight and token (4 where only an adapter is trained), attention below the diagonal only. The peak is that of a
  * lone product of two large matrices by the same runtime and threads, measured between the steps. Each speed is given by the
  * clock and by the processor's time, which other programs on the machine disturb less. With several devices the gradients of
- * each are compared with the first's; a relative difference above 1e-3 is a failure. `--python` names a Python with torch,
+ * each are compared with the first's; a relative difference above 1e-3 (5e-2 in float16, which takes `--lora`) is a failure.
+ * `--python` names a Python with torch,
  * which then takes the same step (learner_torch.py); `--trl` one with TRL, whose GRPOTrainer takes it (learner_trl.py; of a
  * group's rollouts all tokens behind the prompt are the policy's own there, so give `--every 1`).
  */
@@ -19,6 +20,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { learningOperations } from '../../src/trainer/estimate/operations.js';
 import { providers, type Provider } from '../../src/trainer/graph/provider.js';
+import { narrowParameters } from '../../src/trainer/model/frozenParameters.js';
 import { createLearner, type LlamaLearner } from '../../src/trainer/model/learner.js';
 import {
   elementCount,
@@ -27,7 +29,8 @@ import {
   parameterShapes,
   type LlamaConfig,
 } from '../../src/trainer/model/llamaConfig.js';
-import { freshAdapter, projections } from '../../src/trainer/model/lora.js';
+import { freshAdapter, projections, type Adapter } from '../../src/trainer/model/lora.js';
+import type { Precision } from '../../src/trainer/model/precision.js';
 import type { AdamWOptions, TrainingSequence } from '../../src/trainer/model/policy.js';
 import { models } from './models.js';
 import { Peak } from './peak.js';
@@ -40,7 +43,7 @@ const optimizer: AdamWOptions = {
   weightDecay: 0.1,
   maxGradientNorm: 1,
 };
-const tolerance = 1e-3;
+const tolerances: Readonly<Record<Precision, number>> = { float32: 1e-3, float16: 5e-2 };
 const unused = () => Promise.reject(new Error('The benchmark keeps no files.'));
 
 interface Sizes {
@@ -79,19 +82,22 @@ async function main(): Promise<void> {
   ) as unknown as Sizes;
   const config = models[model];
   if (!config) throw new Error(`"${model}" is no model: name ${Object.keys(models).join(' or ')}.`);
-  const devices = (positionals.length > 0 ? positionals : ['cpu']).map(deviceOf);
+  const places = (positionals.length > 0 ? positionals : ['cpu']).map(placeOf);
+  if (sizes.lora === 0 && places.some(({ precision }) => precision === 'float16')) {
+    throw new Error('In float16 only an adapter is trained: give --lora.');
+  }
   const sequences = randomSequences(config, sizes);
   const weights = [...parameterShapes(config).values()].reduce((sum, shape) => sum + elementCount(shape), 0);
   console.log(
     `${model}: ${(weights / 1e6).toFixed(1)}M parameters, ${sizes.sequences} sequences of ${sizes.length} tokens`,
   );
   let reference: ReadonlyMap<string, Float32Array> | null = null;
-  for (const device of devices) {
-    const parameters = initializeParameters(config, 1);
+  for (const { device, precision } of places) {
+    const full = initializeParameters(config, 1);
+    const parameters = precision === 'float16' ? narrowParameters(config, full) : full;
     const files = { write: unused, read: unused };
     const { threads, microBatchTokens, activationMemory } = sizes;
-    const adapter =
-      sizes.lora > 0 ? freshAdapter(config, { rank: sizes.lora, alpha: 32, targets: projections }, 1) : null;
+    const adapter = sizes.lora > 0 ? randomAdapter(config, sizes.lora) : null;
     const learner = await createLearner({
       config,
       parameters,
@@ -103,8 +109,8 @@ async function main(): Promise<void> {
       activationBytes: activationMemory * 2 ** 20,
     });
     const gradients = await firstGradients(learner, sequences);
-    await measure(device, config, learner, sequences, sizes);
-    if (reference) compare(device, gradients, reference);
+    await measure({ device, precision }, config, learner, sequences, sizes);
+    if (reference) compare({ device, precision }, gradients, reference);
     reference ??= gradients;
     await learner.dispose();
   }
@@ -120,10 +126,31 @@ function countOf(name: string, text: string): number {
   return Number(text);
 }
 
-function deviceOf(name: string): Provider {
-  const found = providers.find((provider) => provider === name);
-  if (found === undefined) throw new Error(`"${name}" is no device: name one of ${providers.join(', ')}.`);
-  return found;
+interface Place {
+  readonly device: Provider;
+  readonly precision: Precision;
+}
+
+function placeOf(text: string): Place {
+  const [name, half] = text.split('/');
+  const device = providers.find((provider) => provider === name);
+  if (device === undefined || (half !== undefined && half !== 'float16')) {
+    throw new Error(
+      `"${text}" is no device: name one of ${providers.join(', ')}, with /float16 behind it if so wanted.`,
+    );
+  }
+  return { device, precision: half ?? 'float32' };
+}
+
+const nameOf = ({ device, precision }: Place) => (precision === 'float16' ? `${device} in float16` : device);
+
+/** Fresh ones have factors of 0, whose partners then have no gradient to compare. */
+function randomAdapter(config: LlamaConfig, rank: number): Adapter {
+  const adapter = freshAdapter(config, { rank, alpha: 32, targets: projections }, 1);
+  const normal = normalStream(3);
+  for (const [name, factor] of adapter.factors)
+    if (name.endsWith('.lora_B.weight')) for (let i = 0; i < factor.length; i++) factor[i] = normal() / 100;
+  return adapter;
 }
 
 async function firstGradients(
@@ -146,14 +173,14 @@ async function timed(work: () => Promise<unknown>): Promise<{ clock: number; pro
 const median = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 async function measure(
-  device: Provider,
+  place: Place,
   config: LlamaConfig,
   learner: LlamaLearner,
   sequences: readonly TrainingSequence[],
   { steps, lora, threads }: Sizes,
 ): Promise<void> {
   const coefficients = coefficientsOf(sequences);
-  const peak = await Peak.create(device, threads);
+  const peak = await Peak.create(place.device, threads);
   const took: { clock: number; processor: number }[] = [];
   const peaks: { clock: number; processor: number }[] = [];
   const scored: { clock: number; processor: number }[] = [];
@@ -180,7 +207,7 @@ async function measure(
   };
   const seconds = median(took.map(({ clock }) => clock));
   console.log(
-    `${device}, ${threads} threads: step ${(seconds * 1000).toFixed(0)} ms (${(median(took.map(({ processor }) => processor)) * 1000).toFixed(0)} ms of the processor), ${(tokens / seconds).toFixed(0)} tokens/s; ` +
+    `${nameOf(place)}, ${threads} threads: step ${(seconds * 1000).toFixed(0)} ms (${(median(took.map(({ processor }) => processor)) * 1000).toFixed(0)} ms of the processor), ${(tokens / seconds).toFixed(0)} tokens/s; ` +
       `by the clock ${speed('clock')}, by the processor's time ${speed('processor')}; ` +
       `score ${(tokens / median(scored.map(({ clock }) => clock))).toFixed(0)} tokens/s; ` +
       `peak memory ${(process.resourceUsage().maxRSS / 1024).toFixed(0)} MiB`,
@@ -188,7 +215,7 @@ async function measure(
 }
 
 function compare(
-  device: string,
+  place: Place,
   found: ReadonlyMap<string, Float32Array>,
   reference: ReadonlyMap<string, Float32Array>,
 ): void {
@@ -203,8 +230,11 @@ function compare(
     }
     worst = Math.max(worst, difference / scale);
   }
+  const tolerance = tolerances[place.precision];
   const verdict = worst < tolerance ? 'agree' : 'DIFFER';
-  console.log(`${device}: gradients ${verdict} with the first device's, relative difference ${worst.toExponential(1)}`);
+  console.log(
+    `${nameOf(place)}: gradients ${verdict} with the first device's, relative difference ${worst.toExponential(1)}`,
+  );
   if (worst >= tolerance) process.exitCode = 1;
 }
 

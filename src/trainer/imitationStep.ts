@@ -9,7 +9,7 @@ import { optimizerOptions, updateCounts } from './learnerCalls.js';
 import type { LearnedStep } from './learnStep.js';
 import { learnedAlong } from './learnedAlong.js';
 import { accumulateHindsight, noHindsight, toldOfHindsight } from './hindsightLesson.js';
-import type { Learner, SequenceScores } from './model/policy.js';
+import type { Learner, SequenceScores, StepResult } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
 import { trainingSequence } from './rollout/nodes.js';
 import type { RejectionStage } from './run/routeSettings.js';
@@ -41,7 +41,7 @@ export async function imitationStep(
     }),
   );
   const tokens = lessons.reduce((sum, { sequence }) => sum + sampledTokens(sequence.actionMask), 0);
-  const updates: { loss: number; gradientNorm: number; skipped: boolean }[] = [];
+  const updates: (StepResult & { readonly loss: number })[] = [];
   let first: { logprobs: Float32Array; coefficients: Float32Array }[] = [];
   let imitated: readonly SequenceScores[] = [];
   const epochs = lessons.length + hindsight.trajectories.length === 0 ? 0 : stage.epochs;

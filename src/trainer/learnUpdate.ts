@@ -7,7 +7,7 @@ import { criticUpdate, type CriticUpdate, type Judgement } from './critic.js';
 import { accumulateAtTemperatures, optimizerOptions, scoreAtTemperatures } from './learnerCalls.js';
 import { teaches, type Rollout, type Scores } from './lessons.js';
 import { accumulateHindsight, type HindsightLesson } from './hindsightLesson.js';
-import type { Learner, SequenceScores } from './model/policy.js';
+import type { Learner, SequenceScores, StepResult } from './model/policy.js';
 import { samplerLogprobs } from './rollout/nodes.js';
 import type { Settings } from './run/settings.js';
 
@@ -48,7 +48,7 @@ export interface Updates {
   readonly critic: readonly CriticUpdate[];
   /** Of the first update's hindsight. */
   readonly hindsight: readonly SequenceScores[];
-  readonly steps: readonly { readonly gradientNorm: number; readonly skipped: boolean }[];
+  readonly steps: readonly StepResult[];
 }
 
 export async function update(
@@ -68,7 +68,7 @@ export async function update(
   const sums: PolicySums[] = [];
   const critic: CriticUpdate[] = [];
   let hindsight: readonly SequenceScores[] | null = null;
-  const steps: { gradientNorm: number; skipped: boolean }[] = [];
+  const steps: StepResult[] = [];
   for (let iteration = 0; iteration < settings.iterations; iteration++) {
     const now = iteration === 0 ? scores.old : await scoreAtTemperatures(learner, sequences, temperatures);
     const results = sequences.map(({ actionMask }, index) => {

@@ -1,4 +1,11 @@
-import type { AdamWOptions, Learner, SequenceCoefficients, SequenceScores, TrainingSequence } from './model/policy.js';
+import type {
+  AdamWOptions,
+  Learner,
+  SequenceCoefficients,
+  SequenceScores,
+  StepResult,
+  TrainingSequence,
+} from './model/policy.js';
 import type { Settings } from './run/settings.js';
 
 /** Scores sequences that were sampled at different temperatures, each at its own. */
@@ -58,8 +65,16 @@ export const optimizerOptions = ({
   maxGradientNorm,
 });
 
-/** How many updates were made, and how many left out because their gradient was not finite. */
-export const updateCounts = (steps: readonly { readonly skipped: boolean }[]): Record<string, number> => {
+/**
+ * How many updates were made, and how many left out because their gradient was not finite; in float16 the last one's scale of the
+ * loss, by DeepSpeed's and Megatron's name.
+ */
+export const updateCounts = (steps: readonly Omit<StepResult, 'gradientNorm'>[]): Record<string, number> => {
   const skipped = steps.filter((step) => step.skipped).length;
-  return { 'updates/made': steps.length - skipped, 'updates/skipped': skipped };
+  const lossScale = steps.at(-1)?.lossScale;
+  return {
+    'updates/made': steps.length - skipped,
+    'updates/skipped': skipped,
+    ...(lossScale !== undefined && { loss_scale: lossScale }),
+  };
 };

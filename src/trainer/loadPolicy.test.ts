@@ -96,6 +96,36 @@ describe('a policy with an adapter', () => {
     );
   });
 
+  it('learns in float16 too, resumes bit for bit, and plays what it learned in float32', async () => {
+    const half = { lora, precision: 'float16' } as const;
+    const policy = await load(half);
+    const before = await logprobs(policy.learner);
+    (await logprobs((await load({ lora })).learner)).forEach((value, t) => expect(before[t]).toBeCloseTo(value, 1));
+    await learn(policy);
+    const folder = path.join(root, 'step-1');
+    await policy.learner.save(folder, { optimizer: true });
+    const resumed = await load(half);
+    await resumed.learner.load(folder, { optimizer: true });
+    await learn(policy);
+    await learn(resumed);
+    expect(await logprobs(resumed.learner)).toEqual(await logprobs(policy.learner));
+    const reference = await policy.openReference();
+    expect(await logprobs(reference)).toEqual(before);
+    await reference.dispose();
+    await resumed.learner.load(folder, { optimizer: false });
+    const learned = await logprobs(resumed.learner);
+    expect(Math.min(...learned)).toBeGreaterThan(Math.max(...before));
+    const played = await load({ model: folder });
+    (await logprobs(played.learner)).forEach((value, t) => expect(value).toBeCloseTo(learned[t], 1));
+  });
+
+  it('is what float16 takes: all parameters are refused', async () => {
+    await expect(load({ precision: 'float16' })).rejects.toMatchObject({
+      kind: 'bad-input',
+      line: 'In float16 only an adapter is trained, and the settings ask for all parameters. Give --lora-rank, or use --precision float32.',
+    });
+  });
+
   it('says of a rank-stabilized adapter the alpha that goes on with it', async () => {
     const policy = await load({ lora });
     await learn(policy);

@@ -5,7 +5,8 @@ import { loadAdapter, saveAdapter } from './model/adapterFiles.js';
 import { saveCheckpoint } from './model/checkpoint.js';
 import { branchedLearner } from './model/branchedLearner.js';
 import { contextOf } from './model/contextLimit.js';
-import { chooseDevice } from './model/devices.js';
+import { checkPrecision, chooseDevice } from './model/devices.js';
+import { narrowParameters } from './model/frozenParameters.js';
 import { createGenerator } from './model/generator.js';
 import { createLearner, type WeightFiles } from './model/learner.js';
 import { modelPlace } from './model/hub/modelName.js';
@@ -37,6 +38,7 @@ type PolicySettings = Pick<
   | 'deterministic'
   | 'concurrency'
   | 'lora'
+  | 'precision'
   | 'seed'
   | 'activationMemory'
   | 'toolFormat'
@@ -50,11 +52,17 @@ type PolicySettings = Pick<
  * hub. Throws bad-input.
  */
 export async function loadPolicy(settings: PolicySettings, repoRoot: string, signal?: AbortSignal): Promise<Policy> {
+  if (settings.precision === 'float16' && settings.lora.rank === 0) {
+    throw badInput(
+      'In float16 only an adapter is trained, and the settings ask for all parameters.',
+      'Give --lora-rank, or use --precision float32.',
+    );
+  }
   const model = modelPlace(settings.model, repoRoot);
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   const loaded = await loadModel(model, { endpoint: settings.hubEndpoint, say, signal });
   const adapter = settings.lora.rank === 0 ? null : adapterToTrain(loaded, settings);
-  const { config, parameters, codec: ownCodec, folder } = adapter ? loaded.checkpoint : merged(loaded);
+  const { config, parameters: full, codec: ownCodec, folder } = adapter ? loaded.checkpoint : merged(loaded);
   const codec = settings.toolFormat === 'auto' ? ownCodec : ownCodec.withToolFormat(settings.toolFormat);
   const files: WeightFiles = adapter
     ? {
@@ -66,6 +74,8 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
         read: (source) => loadParameters(source, config),
       };
   const device = await chooseDevice(settings.device);
+  await checkPrecision(device, settings.precision);
+  const parameters = settings.precision === 'float16' ? narrowParameters(config, full) : full;
   const { deterministic, activationMemory } = settings;
   const options = { config, device, files, deterministic, activationBytes: activationMemory * 2 ** 20 } as const;
   const start = adapter && copyAdapter(adapter);

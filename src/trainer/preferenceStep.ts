@@ -16,7 +16,7 @@ import { meanOf, rolloutMetrics } from './algorithm/stepMetrics.js';
 import { learnedAlong } from './learnedAlong.js';
 import { optimizerOptions, updateCounts } from './learnerCalls.js';
 import type { LearnedStep } from './learnStep.js';
-import type { Learner } from './model/policy.js';
+import type { Learner, StepResult } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
 import { learnedMasks, trainingSequence } from './rollout/nodes.js';
 import type { PreferenceStage } from './run/routeSettings.js';
@@ -58,7 +58,7 @@ export async function preferenceStep(
   const referenceScores =
     usesReference(stage) && lessons.length > 0 ? await referenceOf(reference).score(sequences, 1) : null;
   const learningRate = stage.learningRate ?? settings.learningRate;
-  const updates: { gradientNorm: number; skipped: boolean }[] = [];
+  const updates: StepResult[] = [];
   let first: { gradient: PreferenceGradient; scored: readonly ReferencedSequence[] } | null = null;
   for (let epoch = 0; epoch < (lessons.length === 0 ? 0 : stage.epochs); epoch++) {
     const scores = await learner.score(sequences, 1);

@@ -78,8 +78,9 @@ async function branch(runId: string, trajectoryId: string, options: BranchOption
     model,
     device: options.device ?? recorded.device,
     temperature: options.temperature ?? recorded.temperature,
-    // An adapter that is only played becomes part of its model.
+    // An adapter that is only played becomes part of its model, whose matrices are float32 then.
     lora: { ...recorded.lora, rank: 0 },
+    precision: 'float32',
   };
   const progress = new ProgressLine();
   const lock = await acquireTrainLock(stateFolder, runId, 'branching');

@@ -127,8 +127,8 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const against = options.against === undefined ? null : await earlierModel(stateFolder, options.against);
   const { sandbox, device, seed, samples, workers: urls } = options;
   const other = options.policy === undefined ? null : otherPlayer(options.policy, options.policyModel);
-  // An adapter that is only played becomes part of its model.
-  const lora = { rank: 0 };
+  // An adapter that is only played becomes part of its model, whose matrices are float32 then.
+  const [lora, precision] = [{ rank: 0 }, 'float32'] as const;
   const settings = await loadSettings(repoRoot, {
     ...playingSettings(options),
     ...judgeSection(options),
@@ -140,6 +140,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
     evaluationSamples: samples,
     workers: urls,
     lora,
+    precision,
   });
   const { tasks, split } = chosenTasks(await tasksToPlay(stateFolder, options.run), options);
   const { search, width, depth, scorer, attempts } = options;

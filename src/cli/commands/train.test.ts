@@ -118,11 +118,15 @@ describe('the options of whetstone train', () => {
   });
 
   it('choose how the learning rate changes and what the learner may keep', async () => {
-    const { optimizer, activationMemory } = await settingsOf(
-      ...'--schedule cosine --warmup-steps 5 --activation-memory 256'.split(' '),
+    const { optimizer, activationMemory, precision } = await settingsOf(
+      ...'--schedule cosine --warmup-steps 5 --activation-memory 256 --precision float16'.split(' '),
     );
     expect(optimizer).toMatchObject({ schedule: 'cosine', warmupSteps: 5, beta2: 0.999 });
     expect(activationMemory).toBe(256);
+    expect(precision).toBe('float16');
+    expect(() => chosenChanges(parsed('--resume', 'last', '--precision', 'float16'))).toThrow(
+      /keeps its own `precision`/,
+    );
   });
 
   it('refuse a dual clip that would cut every ratio', async () => {

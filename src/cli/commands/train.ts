@@ -9,6 +9,7 @@ import { listRuns, openRun, type RunReader } from '../../trainer/run/runReader.j
 import { algorithmSchema } from '../../trainer/run/algorithmSettings.js';
 import { loadSettings, settingsSchema, type Settings, type SettingsInput } from '../../trainer/run/settings.js';
 import { projections, type Projection } from '../../trainer/model/lora.js';
+import { precisions } from '../../trainer/model/precision.js';
 import { optimizerSchema, type OptimizerSettings } from '../../trainer/run/learnerSettings.js';
 import { addJudgeOptions, judgeSection, type JudgeOptions } from '../judgeOptions.js';
 import { addRouteOptions, routeSections, type RouteOptions } from '../routeOptions.js';
@@ -88,6 +89,7 @@ export const addTrainCommand: AddCommand = (program) => {
     .option('--learning-rate <x>', 'learning rate of AdamW', decimalNumber)
     .addOption(new Option('--schedule <name>', 'how the learning rate falls').choices(scheduleNames))
     .option('--warmup-steps <n>', 'steps in which the learning rate rises', wholeNumber)
+    .addOption(new Option('--precision <name>', phrase(settingsSchema.shape.precision)).choices(precisions))
     .option('--activation-memory <n>', 'mebibytes that the learner keeps for its backward pass', countFromOne)
     .option('--lora-rank <n>', 'rank of the adapter that is trained; 0 trains all parameters', wholeNumber)
     .option('--lora-alpha <x>', 'what the adapter adds counts alpha / rank', decimalNumber)

@@ -55,6 +55,12 @@ describe('the estimate of memory', () => {
     expect(estimateMemory(small, dpo, 'cpu').reference).toBe(parts.reference);
   });
 
+  it('has half of the weights in float16', () => {
+    const weights = (input: SettingsInput) => estimateMemory(small, settingsOf(input), 'webgpu').weights;
+    const [lora, parameters] = [{ rank: 2 }, parameterCount(small)];
+    expect(weights({ lora }) - weights({ lora, precision: 'float16' })).toBe(2 * parameters);
+  });
+
   it('never falls where the learner may keep more or more episodes are played side by side', () => {
     fc.assert(
       fc.property(

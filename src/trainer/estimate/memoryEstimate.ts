@@ -22,7 +22,7 @@ export interface MemoryEstimate {
   readonly total: number;
 }
 
-type MemorySettings = Pick<Settings, 'lora' | 'activationMemory' | 'concurrency' | 'deterministic'> &
+type MemorySettings = Pick<Settings, 'lora' | 'precision' | 'activationMemory' | 'concurrency' | 'deterministic'> &
   Parameters<typeof needsReference>[0];
 
 const float = 4;
@@ -42,7 +42,7 @@ export const trainedCount = (config: LlamaConfig, { lora }: Pick<Settings, 'lora
   lora.rank === 0 ? parameterCount(config) : countOf(factorShapes(config, lora));
 
 /**
- * Memory of a training, in bytes of float32: with P parameters, T of them trained (an adapter's factors come on top), L layers,
+ * Memory of a training, in bytes of float32 (with `precision` float16, 2 P for the weights; the rest is not smaller by measure): with P parameters, T of them trained (an adapter's factors come on top), L layers,
  * K key and value heads of width d, R episodes side by side and C tokens of context,
  *
  *   weights 4 P (+ 4 T)   learning 4 T (2 + 2)   reference 4 P, with an adapter 4 T   caches 8 L K d R (C + C rounded up)
@@ -62,7 +62,7 @@ export function estimateMemory(config: LlamaConfig, settings: MemorySettings, de
   const rows = Math.max(leastRows, settings.deterministic ? 1 : settings.concurrency);
   const cachedNumbers = 2 * config.layers * config.keyValueHeads * config.headDim;
   const parts = {
-    weights: float * (parameters + (isAdapter ? trained : 0)),
+    weights: (settings.precision === 'float16' ? 2 : float) * parameters + float * (isAdapter ? trained : 0),
     learning: float * trained * 4,
     reference: needsReference(settings) ? float * (isAdapter ? trained : parameters) : 0,
     activations: arenaShare * tokens * activationBytesPerToken(config, 0) + float * logitTensors * logits,

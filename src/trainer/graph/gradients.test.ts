@@ -190,6 +190,31 @@ describe('the derivative', () => {
     },
   );
 
+  it('passes through float16, and is summed over the axes of a broadcast', async () => {
+    const graph = new Graph();
+    const [a, b] = [graph.input('a', [2, 2]), graph.input('b', [1, 2])];
+    const [narrowA, narrowB] = [graph.cast(a, 'float16'), graph.cast(b, 'float16')];
+    const product = graph.cast(graph.mul(narrowA, narrowB), 'float32');
+    const dProduct = graph.input('dProduct', [2, 2]);
+    const [da, db] = gradients(graph, product, dProduct, [a, b]);
+    expect([da.dtype, db.dtype]).toEqual(['float32', 'float32']);
+    const compiled = await compileGraph(
+      new Map([
+        ['da', da],
+        ['db', db],
+      ]),
+    );
+    const feed = (shape: number[], ...floats: number[]) => ({ shape, floats: Float32Array.from(floats) });
+    const found = await compiled.run({
+      a: feed([2, 2], 1, 2048, 3, 4),
+      b: feed([1, 2], 5, 6),
+      dProduct: feed([2, 2], 1, 1, 2, 0.5),
+    });
+    await compiled.release();
+    expect([...found.da]).toEqual([5, 6, 10, 3]);
+    expect([...found.db]).toEqual([7, 2050]);
+  });
+
   it('adds up where a tensor is used more than once', async () => {
     const build = (g: Graph, [a]: Tensor[]) => g.mul(g.add(a, g.mul(a, a)), g.exp(a));
     await checkAgainstDifferences({ inputs: [{ shape: [2, 3] }], build }, 7);

@@ -59,7 +59,8 @@ function unbroadcast(graph: Graph, gradient: Tensor, shape: Shape): Tensor {
   const axes = [...gradient.shape.keys()].filter(
     (axis) => axis < lead || (shape[axis - lead] === 1 && gradient.shape[axis] !== 1),
   );
-  return graph.reshape(graph.reduceSum(gradient, axes), shape);
+  const sum = graph.reduceSum(graph.cast(gradient, 'float32'), axes);
+  return graph.cast(graph.reshape(sum, shape), gradient.dtype);
 }
 
 /** Every tensor that `roots` are made of, each after those it is made of. Iterative: graphs are deep. */

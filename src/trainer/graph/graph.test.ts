@@ -53,6 +53,21 @@ describe('the graph', () => {
     expect(() => graph.concat([a, b], 0)).toThrow(/differ outside axis 0/);
   });
 
+  it('takes no float16 where many numbers are added up, and narrows what was widened without a trace', () => {
+    const graph = new Graph();
+    const half = graph.input('half', [2, 3], 'float16');
+    expect(() => graph.softmax(half)).toThrow('internal: softmax of float16[2, 3]: it takes no float16.');
+    expect(() => graph.reduceSum(half, [1])).toThrow(/reduceSum of float16/);
+    expect(() => graph.add(half, graph.input('full', [2, 3]))).toThrow(/the types differ/);
+    const wide = graph.cast(half, 'float32');
+    expect(graph.cast(wide, 'float16')).toBe(half);
+    // The other way round something was lost.
+    const full = graph.input('full', [2, 3]);
+    const back = graph.cast(graph.cast(full, 'float16'), 'float32');
+    expect(back).not.toBe(full);
+    expect(back.op).toBe('cast');
+  });
+
   it('makes one tensor of equal operations on equal inputs', () => {
     const graph = new Graph();
     const a = graph.input('a', [2]);

@@ -11,6 +11,19 @@ import {
   type Shape,
 } from './shape.js';
 
+/** What adds up many numbers, or leaves float16's range early, is computed in float32 alone: the operand is cast first. */
+const float32Only: ReadonlySet<Op> = new Set<Op>([
+  'exp',
+  'log',
+  'sqrt',
+  'softmax',
+  'logSoftmax',
+  'reduceSum',
+  'reduceMax',
+  'scatterAddRows',
+  'rmsNorm',
+]);
+
 /** A value of the graph: how it is computed, not its numbers. */
 export interface Tensor<K extends Op = Op> {
   readonly id: number;
@@ -59,8 +72,9 @@ export class Graph {
     return this.make('constant', { values }, [], shape, dtype);
   }
 
-  scalar(value: number): Tensor {
-    return this.constant([value], []);
+  /** Of another type than float32 it is cast, which the runtime does once. */
+  scalar(value: number, dtype: DType = 'float32'): Tensor {
+    return this.cast(this.constant([value], []), dtype);
   }
 
   add = (a: Tensor, b: Tensor) => this.elementwise('add', a, b);
@@ -92,7 +106,10 @@ export class Graph {
   }
 
   cast(a: Tensor, to: DType): Tensor {
-    return a.dtype === to ? a : this.make('cast', { to }, [a], a.shape, to);
+    if (a.dtype === to) return a;
+    // What was widened is narrowed again without loss.
+    if (a.op === 'cast' && a.dtype === 'float32' && a.inputs[0].dtype === to && to === 'float16') return a.inputs[0];
+    return this.make('cast', { to }, [a], a.shape, to);
   }
 
   reshape(a: Tensor, shape: Shape): Tensor {
@@ -215,6 +232,7 @@ export class Graph {
     return this.make('silu', {}, [a], a.shape, a.dtype, this.mul(a, this.sigmoid(a)));
   }
 
+  /** Products in the type of queries, keys and values; the softmax, and the bias, are float32. */
   attend(queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor): Tensor {
     const [b, kv, group, s, d] = queries.shape;
     if (queries.shape.length !== 5 || !sameShape(keys.shape, values.shape)) {
@@ -222,9 +240,10 @@ export class Graph {
     }
     const body = this.at('attend', () => {
       const rows = multiplyDims([group, s]);
-      const scores = this.matmul(this.reshape(queries, [b, kv, rows, d]), keys, { transposeB: true });
+      const products = this.matmul(this.reshape(queries, [b, kv, rows, d]), keys, { transposeB: true });
       const t = keys.shape[2];
-      const weights = this.softmax(this.add(this.reshape(scores, [b, kv, group, s, t]), bias));
+      const scores = this.cast(this.reshape(products, [b, kv, group, s, t]), 'float32');
+      const weights = this.cast(this.softmax(this.add(scores, bias)), values.dtype);
       return this.reshape(this.matmul(this.reshape(weights, [b, kv, rows, t]), values), [b, kv, group, s, d]);
     });
     return this.make('attend', {}, [queries, keys, values, bias], body.shape, body.dtype, body);
@@ -292,6 +311,7 @@ export class Graph {
     dtype: DType,
     body: Tensor | null = null,
   ): Tensor<K> {
+    if (dtype === 'float16' && float32Only.has(op)) throw this.error(op, inputs, 'it takes no float16');
     const key = `${op}(${inputs.map((input) => input.id).join()})${JSON.stringify(parameters)}${dtype}${showShape(shape)}`;
     const earlier = this.known.get(key);
     if (earlier) return earlier as Tensor<K>;

@@ -67,7 +67,7 @@ export interface OnnxGraph {
 /** Attribute types of the standard. */
 export const attributeType = { float: 1, int: 2, string: 3, ints: 7 } as const;
 /** Element types of the standard. */
-export const elementType = { float32: 1, int32: 6, int64: 7, bool: 9 } as const;
+export const elementType = { float32: 1, int32: 6, int64: 7, bool: 9, float16: 10 } as const;
 
 /** Serializes a graph as a model of IR version 9, opset 20, with onnxruntime's own operators beside the standard's. */
 export function encodeModel(graph: OnnxGraph): Uint8Array {

@@ -1,5 +1,7 @@
 /** The element type of a tensor. */
-export type DType = 'float32' | 'int32' | 'int64' | 'bool';
+export type DType = 'float32' | 'float16' | 'int32' | 'int64' | 'bool';
+
+export const isFloat = (dtype: DType): boolean => dtype === 'float32' || dtype === 'float16';
 
 /**
  * One size of a shape: a number, or a sum of products of symbols that are bound when the model runs. There is one spelling

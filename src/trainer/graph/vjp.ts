@@ -1,6 +1,6 @@
 import type { Graph, Tensor } from './graph.js';
 import type { Op } from './ops.js';
-import { addDims, multiplyDims, type Dim } from './shape.js';
+import { addDims, isFloat, multiplyDims, type Dim } from './shape.js';
 
 /**
  * Vector-Jacobian product of one operation: from the gradient of its value, the gradients of its inputs (null where
@@ -31,13 +31,13 @@ export const rules: { readonly [K in Op]: Rule<K> } = {
   // s' = s - s^2
   sigmoid: (graph, node, g) => [graph.mul(g, graph.sub(node, graph.mul(node, node)))],
   where: (graph, { inputs: [condition] }, g) => {
-    const zero = graph.scalar(0);
+    const zero = graph.scalar(0, g.dtype);
     return [null, graph.where(condition, g, zero), graph.where(condition, zero, g)];
   },
   equal: notDifferentiable,
   greaterOrEqual: notDifferentiable,
   and: notDifferentiable,
-  cast: notDifferentiable,
+  cast: (graph, { inputs: [a], dtype }, g) => [isFloat(a.dtype) && isFloat(dtype) ? graph.cast(g, a.dtype) : null],
 
   reshape: (graph, { inputs: [a] }, g) => [graph.reshape(g, a.shape)],
   expand: (_, __, g) => [g],
@@ -49,7 +49,7 @@ export const rules: { readonly [K in Op]: Rule<K> } = {
   slice: (graph, { parameters: { axis, start, end }, inputs: [a] }, g) => {
     const zeros = (size: Dim): Tensor[] => {
       const shape = a.shape.map((dim, index) => (index === axis ? size : dim));
-      return size === 0 ? [] : [graph.expand(graph.scalar(0), shape)];
+      return size === 0 ? [] : [graph.expand(graph.scalar(0, g.dtype), shape)];
     };
     return [graph.concat([...zeros(start), g, ...zeros(addDims(a.shape[axis], end, -1))], axis)];
   },
@@ -92,13 +92,13 @@ export const rules: { readonly [K in Op]: Rule<K> } = {
   gather: (graph, { inputs: [table, indices] }, g) => {
     const count = multiplyDims(indices.shape);
     const width = multiplyDims(table.shape.slice(1));
-    const updates = graph.reshape(g, [count, width]);
+    const updates = graph.cast(graph.reshape(g, [count, width]), 'float32');
     const rows = graph.scatterAddRows(updates, graph.reshape(indices, [count]), table.shape[0]);
-    return [graph.reshape(rows, table.shape), null];
+    return [graph.cast(graph.reshape(rows, table.shape), table.dtype), null];
   },
   scatterAddRows: (graph, { inputs: [, indices] }, g) => [graph.gather(g, indices), null],
   pick: (graph, { inputs: [values, indices] }, g) => [
-    graph.addAt(graph.expand(graph.scalar(0), values.shape), indices, g),
+    graph.addAt(graph.expand(graph.scalar(0, g.dtype), values.shape), indices, g),
     null,
   ],
   addAt: (graph, { inputs: [, indices] }, g) => [g, null, graph.pick(g, indices)],
@@ -135,13 +135,16 @@ export const rules: { readonly [K in Op]: Rule<K> } = {
     const flat = (a: Tensor, width = d) => graph.reshape(a, [b, kv, multiplyDims([group, s]), width]);
     const weights = attentionWeights(node);
     const outward = flat(g);
-    const spread = graph.reduceSum(graph.mul(outward, flat(node)), [3]);
-    const scores = graph.mul(weights, graph.sub(graph.matmul(outward, values, { transposeB: true }), spread));
+    const wide = (a: Tensor) => graph.cast(a, 'float32');
+    const spread = graph.reduceSum(graph.mul(wide(outward), wide(flat(node))), [3]);
+    const along = wide(graph.matmul(outward, values, { transposeB: true }));
+    const ofScores = graph.mul(wide(weights), graph.sub(along, spread));
+    const scores = graph.cast(ofScores, queries.dtype);
     return [
       graph.reshape(graph.matmul(scores, keys), queries.shape),
       graph.matmul(scores, flat(queries), { transposeA: true }),
       graph.matmul(weights, outward, { transposeA: true }),
-      graph.reshape(scores, [b, kv, group, s, t]),
+      graph.reshape(ofScores, [b, kv, group, s, t]),
     ];
   },
   // dlogp_i/dz_j = [i = target] - p_j and dH/dz_j = -p_j (log p_j + H)

@@ -38,6 +38,34 @@ const sizes = [128, 256, 512, 1024];
 /** The largest weights fill 64 MiB, more than most caches hold. */
 const decoderSizes = [256, 512, 1024, 2048];
 
+/** What the programs of both trials do, given onnxruntime: how far a step's results are from the CPU's. */
+const ofStep = `
+const create = (model, device, logSeverityLevel) =>
+  InferenceSession.create(Buffer.from(model, 'base64'), { executionProviders: [device], logSeverityLevel });
+const arrays = { float32: Float32Array, float16: Uint16Array, int32: Int32Array };
+const runStep = async (session, feeds) => {
+  const tensors = feeds.map(({ name, type, dims, data }) => [name, new Tensor(type, arrays[type].from(data), dims)]);
+  return session.run(Object.fromEntries(tensors.filter(([name]) => session.inputNames.includes(name))));
+};
+const stepError = (found, wanted) => {
+  let error = 0;
+  for (const [name, { data }] of Object.entries(wanted)) {
+    let [difference, largest] = [0, 0];
+    data.forEach((value, index) => {
+      const apart = Math.abs(value - found[name].data[index]);
+      difference = Number.isNaN(apart) ? Infinity : Math.max(difference, apart);
+      largest = Math.max(largest, Math.abs(value));
+    });
+    error = Math.max(error, largest === 0 ? difference : difference / largest);
+  }
+  return Math.min(error, Number.MAX_VALUE);
+};
+const fail = (error) => {
+  process.stderr.write('\\nreason: ' + String(error.message).replace(/\\s+/g, ' '));
+  process.exitCode = 1;
+};
+`;
+
 /**
  * Runs in the child. Standard input: the path of onnxruntime-node, the device, models in base 64, the number of a
  * decoder's weights and rows, the feeds of a step and the sizes of products to try, growing until one takes long enough to measure. What is logged of the step tells the placement.
@@ -45,8 +73,7 @@ const decoderSizes = [256, 512, 1024, 2048];
 const program = `
 const { runtime, device, products, decoder, rows, weights, step, cpuStep, feeds, sizes, decoderSizes } = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 const { InferenceSession, Tensor } = require(runtime);
-const create = (model, device, logSeverityLevel) =>
-  InferenceSession.create(Buffer.from(model, 'base64'), { executionProviders: [device], logSeverityLevel });
+${ofStep}
 const full = (rows, columns) =>
   new Tensor('float32', new Float32Array(rows * columns).fill(1 / columns), [rows, columns]);
 const fastest = async (session, feeds) => {
@@ -74,39 +101,34 @@ const fastest = async (session, feeds) => {
     decoded = await fastest(decoding, feeds);
     if (decoded > 20) break;
   }
-  const arrays = { float32: Float32Array, int32: Int32Array };
-  const step1 = Object.fromEntries(
-    feeds.map(({ name, type, dims, data }) => [name, new Tensor(type, arrays[type].from(data), dims)]),
-  );
-  const run = async (session) =>
-    session.run(Object.fromEntries(session.inputNames.map((name) => [name, step1[name]])));
-  const found = await run(await create(step, device, 0));
-  const wanted = await run(await create(cpuStep, 'cpu', 4));
-  let error = 0;
-  for (const [name, { data }] of Object.entries(wanted)) {
-    let [difference, largest] = [0, 0];
-    data.forEach((value, index) => {
-      const apart = Math.abs(value - found[name].data[index]);
-      difference = Number.isNaN(apart) ? Infinity : Math.max(difference, apart);
-      largest = Math.max(largest, Math.abs(value));
-    });
-    error = Math.max(error, largest === 0 ? difference : difference / largest);
-  }
-  process.stdout.write(JSON.stringify({ size, milliseconds: best, decodedSize, decoded, error: Math.min(error, Number.MAX_VALUE) }));
-})().catch((error) => {
-  process.stderr.write('\\nreason: ' + String(error.message).replace(/\\s+/g, ' '));
-  process.exitCode = 1;
-});
+  const found = await runStep(await create(step, device, 0), feeds);
+  const error = stepError(found, await runStep(await create(cpuStep, 'cpu', 4), feeds));
+  process.stdout.write(JSON.stringify({ size, milliseconds: best, decodedSize, decoded, error }));
+})().catch(fail);
 `;
+
+/** Runs in the child, for the step in float16 alone; the CPU's is float32. */
+const float16Program = `
+const { runtime, device, step, feeds, cpuStep, cpuFeeds } = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+const { InferenceSession, Tensor } = require(runtime);
+${ofStep}
+(async () => {
+  const found = await runStep(await create(step, device, 4), feeds);
+  const error = stepError(found, await runStep(await create(cpuStep, 'cpu', 4), cpuFeeds));
+  process.stdout.write(JSON.stringify({ error }));
+})().catch(fail);
+`;
+
+const runtimePath = () => createRequire(import.meta.url).resolve('onnxruntime-node');
+const base64 = (model: Uint8Array) => Buffer.from(model).toString('base64');
 
 /**
  * Tries a device: its speed on matrix products, and whether a step of learning comes out as on the CPU. A driver may crash on its
  * first use, so the trial has a process of its own. Rejects with a `DeviceFailure`.
  */
 export async function tryDevice(device: Provider): Promise<DeviceTrial> {
-  const base64 = (model: Uint8Array) => Buffer.from(model).toString('base64');
   const input = JSON.stringify({
-    runtime: createRequire(import.meta.url).resolve('onnxruntime-node'),
+    runtime: runtimePath(),
     device,
     products: base64(productsModel()),
     decoder: base64(decoderModel()),
@@ -118,7 +140,7 @@ export async function tryDevice(device: Provider): Promise<DeviceTrial> {
     sizes,
     decoderSizes,
   });
-  const { stdout, log } = await runChild(input);
+  const { stdout, log } = await runChild(program, input);
   const { size, milliseconds, decodedSize, decoded, error } = JSON.parse(stdout) as Record<
     'size' | 'milliseconds' | 'decodedSize' | 'decoded' | 'error',
     number
@@ -134,10 +156,28 @@ export async function tryDevice(device: Provider): Promise<DeviceTrial> {
   };
 }
 
+/**
+ * Tries a step of learning of an adapter on top of float16 matrices, in a process of its own as `tryDevice` does: the largest
+ * difference of its log-probabilities and gradients from those of float32 on the CPU, relative to the largest value. Rejects with a
+ * `DeviceFailure`.
+ */
+export async function tryFloat16(device: Provider): Promise<number> {
+  const input = JSON.stringify({
+    runtime: runtimePath(),
+    device,
+    step: base64(stepModel(device, true, 'float16')),
+    feeds: stepFeeds(true, 'float16'),
+    cpuStep: base64(stepModel('cpu', true)),
+    cpuFeeds: stepFeeds(true),
+  });
+  const { stdout } = await runChild(float16Program, input);
+  return (JSON.parse(stdout) as { error: number }).error;
+}
+
 /** Why a device cannot be used, in one line. */
 export class DeviceFailure extends Error {}
 
-function runChild(input: string): Promise<{ stdout: string; log: string }> {
+function runChild(program: string, input: string): Promise<{ stdout: string; log: string }> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       process.execPath,

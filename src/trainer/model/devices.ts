@@ -2,7 +2,8 @@ import { badInput } from '../../trajectory/errors.js';
 import { say, type Said } from '../../trajectory/said.js';
 import { providers, type Provider } from '../graph/provider.js';
 import { autoDevice } from './autoDevice.js';
-import { DeviceFailure, tryDevice, type Placement } from './deviceTrial.js';
+import { DeviceFailure, tryDevice, tryFloat16, type Placement } from './deviceTrial.js';
+import type { Precision } from './precision.js';
 
 /** Something of this machine that a policy can, or cannot, be trained on. */
 export interface Device {
@@ -22,6 +23,9 @@ export interface Device {
 
 /** Relative to the largest value. TF32, which CUDA may compute in, has ten bits of mantissa. */
 const greatestError = 1e-2;
+
+/** As above, in float16: ten bits of mantissa in every product of the way. */
+const greatestFloat16Error = 5e-2;
 
 /** Tries every device. */
 export async function listDevices(): Promise<Device[]> {
@@ -47,6 +51,18 @@ export async function chooseDevice(wanted: 'auto' | Provider): Promise<Provider>
   // The CPU is measured where there is something to hold against it.
   if (found.every(({ available }) => !available)) return 'cpu';
   return autoDevice([...found, await examine('cpu')]);
+}
+
+/** Throws `bad-input` where a device does not compute in this precision, or wrongly. */
+export async function checkPrecision(device: Provider, precision: Precision): Promise<void> {
+  if (precision === 'float32') return;
+  const refuse = (reason: string | Said, cause?: unknown) =>
+    badInput(say`The device "${device}" does not learn in ${precision}: ${reason}.`, 'Use --precision float32.', cause);
+  const error = await tryFloat16(device).catch((failure: unknown) => {
+    throw failure instanceof DeviceFailure ? refuse(failure.message.replace(/\.$/, ''), failure) : failure;
+  });
+  if (error <= greatestFloat16Error) return;
+  throw refuse(say`a step of learning comes out otherwise than on the CPU (relative error ${error.toPrecision(2)})`);
 }
 
 const webgpuReachesAll = say`Use --device webgpu, which reaches any graphics processor with a driver.`;

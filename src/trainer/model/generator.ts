@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { cancelled, infrastructure, WhetstoneError } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
+import type { FrozenParameters } from './frozenParameters.js';
 import { type Generation, GeneratorBatch } from './generatorBatch.js';
 import { type CachedSequence, chunkTokens, SequenceStore } from './generatorSequences.js';
 import { GeneratorSession, masked } from './generatorSession.js';
@@ -13,7 +14,7 @@ import { onlyAllowed, sampleToken, uniformStream } from './sampling.js';
 export interface GeneratorOptions {
   readonly config: LlamaConfig;
   /** By Hugging Face's names; read at every step, so the learner's changes count at once (then call `invalidate`). */
-  readonly parameters: ReadonlyMap<string, Float32Array>;
+  readonly parameters: FrozenParameters;
   /** On top of the parameters, where there is one; read in the same way. */
   readonly adapter?: Adapter;
   readonly device: Provider;

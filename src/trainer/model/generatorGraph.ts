@@ -3,6 +3,7 @@ import type { Provider } from '../graph/provider.js';
 import { multiplyDims } from '../graph/shape.js';
 import type { LlamaConfig } from './llamaConfig.js';
 import type { AdapterConfig } from './lora.js';
+import type { Precision } from './precision.js';
 import { decoder, head, isSliding, modelInputs, type Multiply, product, withinWindow } from './llamaLayers.js';
 
 /**
@@ -39,10 +40,11 @@ export function decodingGraph(
   config: LlamaConfig,
   adapter: AdapterConfig | null,
   provider: Provider,
+  precision: Precision = 'float32',
 ): ReadonlyMap<string, Tensor> {
   const multiply = provider === 'cpu' ? weightFirst : product;
   const graph = new Graph();
-  const { weights } = modelInputs(graph, config, adapter);
+  const { weights } = modelInputs(graph, config, adapter, precision);
   const { keyValueHeads: kv, headDim: d } = config;
   const tokens = graph.input(decodingInputs.tokens, ['rows', 'time'], 'int32');
   const positions = graph.input(decodingInputs.positions, ['rows', 'time'], 'int64');

@@ -3,11 +3,13 @@ import { badInput } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
 import { emitModel } from '../graph/emit.js';
 import type { Provider } from '../graph/provider.js';
+import { precisionOf, type FrozenParameters } from './frozenParameters.js';
 import type { KeyValueCache } from './generatorCache.js';
 import { decodingGraph, decodingInputs, decodingOutputs } from './generatorGraph.js';
 import type { LlamaConfig } from './llamaConfig.js';
 import type { Adapter } from './lora.js';
 import { weightFeeds } from './modelWeights.js';
+import type { Precision } from './precision.js';
 
 /** What masks a place in a row of scores: its weight is 0 after the softmax. */
 export const masked = -1e9;
@@ -54,11 +56,11 @@ export class GeneratorSession {
 
   static async create(
     config: LlamaConfig,
-    parameters: ReadonlyMap<string, Float32Array>,
+    parameters: FrozenParameters,
     options: GeneratorSessionOptions,
   ): Promise<GeneratorSession> {
     const fixed = weightFeeds({ config, parameters, adapter: options.adapter ?? null });
-    return new GeneratorSession(config, await compile(config, options), fixed);
+    return new GeneratorSession(config, await compile(config, precisionOf(parameters), options), fixed);
   }
 
   async run(input: DecoderInput): Promise<DecoderOutput> {
@@ -107,9 +109,14 @@ export class GeneratorSession {
   }
 }
 
-async function compile(config: LlamaConfig, options: GeneratorSessionOptions): Promise<InferenceSession> {
+async function compile(
+  config: LlamaConfig,
+  precision: Precision,
+  options: GeneratorSessionOptions,
+): Promise<InferenceSession> {
+  const { device, adapter } = options;
   try {
-    const model = emitModel(decodingGraph(config, options.adapter?.config ?? null, options.device), options.device);
+    const model = emitModel(decodingGraph(config, adapter?.config ?? null, device, precision), device);
     return await InferenceSession.create(model, sessionOptions(options.device, options.threads));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,16 +1,26 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { badInput } from '../../trajectory/errors.js';
-import { say, type Said } from '../../trajectory/said.js';
+import { say } from '../../trajectory/said.js';
 import { adamWStep, freshAdamWState, globalNorm, type AdamWState } from './adamw.js';
+import { firstNotFinite } from './finite.js';
+import { precisionOf, trainable, type FrozenParameters } from './frozenParameters.js';
+import { GradientSum } from './gradientSum.js';
 import { packingLimits, type LearnerLimits } from './learnerLimits.js';
 import { LearnerSession, type FoundTargets } from './learnerSession.js';
 import { elementCount, parameterShapes } from './llamaConfig.js';
 import { factorShapes, type Adapter } from './lora.js';
+import { firstLossScale, halvedLossScale, lossScaleAfter, type LossScale } from './lossScale.js';
+import { loadOptimizer, saveOptimizer } from './optimizerFile.js';
 import { longestTrunk, planBatches, type MicroBatch, type PackingLimits, type PlannedBatch } from './packing.js';
-import type { AdamWOptions, Learner, SequenceCoefficients, SequenceScores, TrainingSequence } from './policy.js';
+import type {
+  AdamWOptions,
+  Learner,
+  SequenceCoefficients,
+  SequenceScores,
+  StepResult,
+  TrainingSequence,
+} from './policy.js';
 import { PrefixMemory } from './prefixMemory.js';
-import { readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors.js';
 import { loadValueHead, saveValueHead, valueHeadShapes, type ValueHead } from './valueHead.js';
 
 /** How what is trained, and what belongs to it (config.json, tokenizer), is kept in a folder; float32, unchanged. */
@@ -20,13 +30,18 @@ export interface WeightFiles {
 }
 
 export interface LearnerOptions extends LearnerLimits {
-  /** By Hugging Face's names. Without an adapter the learner owns them from here on and changes them in place. */
-  readonly parameters: Map<string, Float32Array>;
+  /**
+   * By Hugging Face's names. Without an adapter the learner owns them from here on and changes them in place, and they must be
+   * float32. Where the matrices are float16, the graphs compute as `llamaLayers.ts` says, of a loss that is scaled.
+   */
+  readonly parameters: FrozenParameters;
   /** Trained instead of the parameters, which then stay as they are and may be shared; its factors change in place. */
   readonly adapter?: Adapter;
   /** A critic that is trained beside the policy; changes in place. */
   readonly valueHead?: ValueHead;
   readonly files: WeightFiles;
+  /** That of the first update, where the matrices are float16. */
+  readonly lossScale?: LossScale;
   /** CPU threads; the gradients' last bits depend on their number. */
   readonly threads?: number;
   /** Fixes the number of threads, whatever the machine has. */
@@ -43,7 +58,6 @@ export interface LlamaLearner extends Learner {
   readonly gradients: ReadonlyMap<string, Float32Array>;
 }
 
-const optimizerFile = 'optimizer.safetensors';
 const deterministicThreads = 2;
 
 /** Throws `bad-input` where the parameters do not fit the configuration. */
@@ -58,15 +72,16 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
   private readonly policyParameters: ReadonlyMap<string, Float32Array>;
   private readonly session: LearnerSession;
   private readonly limits: PackingLimits;
-  readonly gradients: Map<string, Float32Array>;
-  /** Those of `gradients` that nothing was added to since the last step. */
-  private readonly zeroGradients: Set<string>;
+  private readonly sum: GradientSum;
+  /** Null where everything is float32. */
+  private lossScale: LossScale | null;
   private readonly shapes: Map<string, number[]>;
   private optimizer: AdamWState;
 
   constructor(private readonly options: LearnerOptions) {
     const { config, parameters, adapter = null, valueHead, device, deterministic = false } = options;
-    this.policyParameters = adapter?.factors ?? parameters;
+    this.policyParameters = adapter?.factors ?? trainable(parameters);
+    this.lossScale = precisionOf(parameters) === 'float16' ? (options.lossScale ?? firstLossScale) : null;
     this.parameters = new Map([...this.policyParameters, ...(valueHead ?? [])]);
     this.shapes = new Map([
       ...(adapter ? factorShapes(config, adapter.config) : parameterShapes(config)),
@@ -75,9 +90,12 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     const threads = options.threads ?? (deterministic ? deterministicThreads : availableParallelism());
     this.session = new LearnerSession({ config, parameters, adapter, valueHead }, { device, threads });
     this.limits = packingLimits(options);
-    this.gradients = new Map([...this.parameters].map(([name, values]) => [name, new Float32Array(values.length)]));
-    this.zeroGradients = new Set(this.gradients.keys());
+    this.sum = new GradientSum(this.parameters);
     this.optimizer = freshAdamWState(this.parameters);
+  }
+
+  get gradients(): ReadonlyMap<string, Float32Array> {
+    return this.sum.values;
   }
 
   async score(sequences: readonly TrainingSequence[], temperature: number): Promise<SequenceScores[]> {
@@ -105,29 +123,54 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     const scores = this.emptyScores(sequences);
     const plan = planBatches(sequences, this.limits);
     const memory = this.memoryFor(plan);
-    const receive = (name: string, gradient: Float32Array) => this.addGradient(name, gradient);
     /** Forwards for the keys and values that others need, then those others, then backwards with what they left. */
-    const visit = async ({ batch, children }: PlannedBatch): Promise<void> => {
+    const visit = async ({ batch, children }: PlannedBatch, scale: number, into: GradientSum): Promise<boolean> => {
       const isFollowed = children.length > 0;
+      let hasFiniteScores = true;
       if (isFollowed) {
         const found = await this.session.forward(batch, temperature, memory, { scores: false, memory: true });
         memory.push(batch.filled, found.memory);
-        for (const child of children) await visit(child);
+        for (const child of children) if (!(await visit(child, scale, into))) hasFiniteScores = false;
         memory.pop(batch.filled);
       }
-      const wanted = gatherCoefficients(batch, coefficients);
-      spreadScores(
-        batch,
-        await this.session.differentiate(batch, temperature, memory, wanted, isFollowed, receive),
-        scores,
-      );
+      const wanted = gatherCoefficients(batch, coefficients, scale);
+      const receive = (name: string, gradient: Float32Array) => into.add(name, gradient);
+      const found = await this.session.differentiate(batch, temperature, memory, wanted, isFollowed, receive);
+      spreadScores(batch, found, scores);
       if (isFollowed) memory.forget();
+      return hasFiniteScores && firstNotFinite(found.scores) === undefined;
     };
-    for (const planned of plan) await visit(planned);
+    for (const planned of plan) {
+      if (this.lossScale === null) await visit(planned, 1, this.sum);
+      else this.lossScale = await this.accumulateScaled(this.lossScale, (scale, into) => visit(planned, scale, into));
+    }
     return scores;
   }
 
-  async step(options: AdamWOptions): Promise<{ gradientNorm: number; skipped: boolean }> {
+  /**
+   * Adds what `differentiate` adds up at the largest scale, from `first` down, at which it is finite, and says which that was. Where
+   * it is at none, or already the scores are not finite, the scale is not to blame: it stays, and the step will be skipped.
+   * @param differentiate false where scores are not finite
+   */
+  private async accumulateScaled(
+    first: LossScale,
+    differentiate: (scale: number, into: GradientSum) => Promise<boolean>,
+  ): Promise<LossScale> {
+    let tried = first;
+    for (;;) {
+      const found = new GradientSum(this.parameters);
+      const hasFiniteScores = await differentiate(tried.scale, found);
+      const isFinite = Number.isFinite(globalNorm(found.values));
+      const smaller = halvedLossScale(tried);
+      if (isFinite || !hasFiniteScores || smaller === null) {
+        this.sum.addScaled(found, 1 / tried.scale);
+        return isFinite ? tried : first;
+      }
+      tried = smaller;
+    }
+  }
+
+  async step(options: AdamWOptions): Promise<StepResult> {
     const gradientNorm = globalNorm(this.gradients);
     const skipped = !Number.isFinite(gradientNorm);
     if (!skipped) {
@@ -136,8 +179,11 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
       const rateOf = (name: string) => (this.options.valueHead?.has(name) ? valueLearningRate : learningRate);
       adamWStep(this.parameters, this.gradients, this.optimizer, options, gradientNorm, decays, rateOf);
     }
-    this.clearGradients();
-    return { gradientNorm, skipped };
+    this.sum.clear();
+    if (this.lossScale === null) return { gradientNorm, skipped };
+    const lossScale = this.lossScale.scale;
+    this.lossScale = lossScaleAfter(this.lossScale, gradientNorm);
+    return { gradientNorm, skipped, lossScale };
   }
 
   async save(folder: string, options: { optimizer: boolean }): Promise<void> {
@@ -145,12 +191,7 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     await files.write(folder, this.policyParameters);
     if (valueHead) await saveValueHead(folder, config, valueHead);
     if (!options.optimizer) return;
-    const tensors = new Map<string, { shape: number[]; data: Float32Array }>();
-    for (const [name, shape] of this.shapes) {
-      tensors.set(firstMoment(name), { shape, data: this.optimizer.firstMoments.get(name)! });
-      tensors.set(secondMoment(name), { shape, data: this.optimizer.secondMoments.get(name)! });
-    }
-    await writeSafetensors(join(folder, optimizerFile), tensors, { metadata: { step: String(this.optimizer.step) } });
+    await saveOptimizer(folder, this.shapes, { adamW: this.optimizer, lossScale: this.lossScale });
   }
 
   async load(folder: string, options: { optimizer: boolean }): Promise<void> {
@@ -158,10 +199,14 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     const critic = valueHead ? await loadValueHead(folder) : [];
     const parameters = new Map([...(await files.read(folder)), ...critic]);
     checkParameters(this.shapes, parameters);
-    const optimizer = options.optimizer ? await this.readOptimizer(folder) : freshAdamWState(this.parameters);
+    const isScaled = this.lossScale !== null;
+    const { adamW, lossScale } = options.optimizer
+      ? await loadOptimizer(folder, this.parameters, isScaled)
+      : { adamW: freshAdamWState(this.parameters), lossScale: isScaled ? firstLossScale : null };
     for (const [name, values] of this.parameters) values.set(parameters.get(name)!);
-    this.clearGradients();
-    this.optimizer = optimizer;
+    this.sum.clear();
+    this.optimizer = adamW;
+    this.lossScale = lossScale;
   }
 
   async dispose(): Promise<void> {
@@ -176,49 +221,13 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     });
   }
 
-  private addGradient(name: string, gradient: Float32Array): void {
-    const sum = this.gradients.get(name)!;
-    // The first is copied, which is several times as fast.
-    if (this.zeroGradients.delete(name)) sum.set(gradient);
-    else for (let i = 0; i < sum.length; i++) sum[i] += gradient[i];
-  }
-
-  private clearGradients(): void {
-    for (const [name, gradient] of this.gradients) {
-      gradient.fill(0);
-      this.zeroGradients.add(name);
-    }
-  }
-
   private memoryFor(plan: readonly PlannedBatch[]): PrefixMemory {
     const { layers, keyValueHeads, headDim } = this.options.config;
     return new PrefixMemory(layers, keyValueHeads * headDim, longestTrunk(plan));
   }
-
-  private async readOptimizer(folder: string): Promise<AdamWState> {
-    const path = join(folder, optimizerFile);
-    const step = Number((await readSafetensorsHeader(path)).metadata['step'] ?? NaN);
-    const stored = await readSafetensors(path);
-    const moments = (key: (name: string) => string) =>
-      new Map(
-        [...this.parameters].map(([name, values]) => {
-          const data = stored.get(key(name))?.data;
-          if (data?.length !== values.length) throw wrongOptimizer(path, say`"${key(name)}" does not fit the model`);
-          return [name, data];
-        }),
-      );
-    if (!Number.isInteger(step) || step < 0) throw wrongOptimizer(path, say`it names no step`);
-    return { firstMoments: moments(firstMoment), secondMoments: moments(secondMoment), step };
-  }
 }
 
-const firstMoment = (name: string) => `first_moment.${name}`;
-const secondMoment = (name: string) => `second_moment.${name}`;
-
-const wrongOptimizer = (path: string, reason: Said) =>
-  badInput(say`Cannot continue with the optimizer in '${path}': ${reason}.`, 'Resume from another checkpoint.');
-
-function checkParameters(shapes: ReadonlyMap<string, number[]>, parameters: ReadonlyMap<string, Float32Array>): void {
+function checkParameters(shapes: ReadonlyMap<string, number[]>, parameters: FrozenParameters): void {
   for (const [name, shape] of shapes) {
     const found = parameters.get(name)?.length;
     if (found === elementCount(shape)) continue;
@@ -249,15 +258,19 @@ function spreadScores(batch: MicroBatch, found: FoundTargets, scores: readonly S
   }
 }
 
-/** Where several sequences ask for one target, their sum. */
-function gatherCoefficients(batch: MicroBatch, coefficients: readonly SequenceCoefficients[]): FoundTargets {
+/** Where several sequences ask for one target, their sum; times the scale of the loss. */
+function gatherCoefficients(
+  batch: MicroBatch,
+  coefficients: readonly SequenceCoefficients[],
+  scale: number,
+): FoundTargets {
   const scores = new Float32Array(2 * batch.targets.length);
   const ofStates = new Float32Array(batch.targets.length);
   for (const { target, sequence, place } of batch.askers) {
     const { logprobs, entropies, stateValues } = coefficients[sequence];
-    scores[2 * target] += logprobs[place];
-    scores[2 * target + 1] += entropies ? entropies[place] : 0;
-    ofStates[target] += stateValues ? stateValues[place] : 0;
+    scores[2 * target] += scale * logprobs[place];
+    scores[2 * target + 1] += entropies ? scale * entropies[place] : 0;
+    ofStates[target] += stateValues ? scale * stateValues[place] : 0;
   }
   return { scores, stateValues: ofStates };
 }

@@ -4,9 +4,11 @@ import { say } from '../../trajectory/said.js';
 import { emitModel } from '../graph/emit.js';
 import type { Tensor as GraphTensor } from '../graph/graph.js';
 import type { Provider } from '../graph/provider.js';
+import { precisionOf } from './frozenParameters.js';
 import { trainingGraph, trainingInputs, trainingOutputs, type TrainingGraphKind } from './llamaGraph.js';
 import { elementCount, parameterShapes, type LlamaConfig } from './llamaConfig.js';
 import { weightFeeds, type ModelWeights } from './modelWeights.js';
+import type { Precision } from './precision.js';
 import type { PrefixMemory } from './prefixMemory.js';
 import type { MicroBatch } from './packing.js';
 
@@ -43,12 +45,14 @@ export interface FoundTargets {
 export class LearnerSession {
   private readonly graphs = new Map<string, Promise<InferenceSession>>();
   private readonly fixed: Record<string, Tensor>;
+  private readonly precision: Precision;
 
   constructor(
     private readonly model: ModelWeights,
     private readonly options: SessionOptions,
   ) {
     this.fixed = weightFeeds(model);
+    this.precision = precisionOf(model.parameters);
   }
 
   /** What was found of every target, or keys and values, or both. */
@@ -125,7 +129,8 @@ export class LearnerSession {
     const { config, adapter } = this.model;
     const known = this.graphs.get(key);
     const keepsMemory = weightCount(config) < fewWeights;
-    const session = known ?? compile(trainingGraph(config, adapter?.config ?? null, kind), this.options, keepsMemory);
+    const graph = () => trainingGraph(config, adapter?.config ?? null, kind, this.precision);
+    const session = known ?? compile(graph(), this.options, keepsMemory);
     if (!known) this.graphs.set(key, session);
     return run(await session, feeds);
   }

@@ -1,9 +1,10 @@
 import { Graph, type Tensor } from '../graph/graph.js';
 import { gradientsOfAll, type Seed } from '../graph/gradients.js';
 import { addDims, divideDim, multiplyDims } from '../graph/shape.js';
-import { decoder, head, isSliding, modelInputs, withinWindow } from './llamaLayers.js';
+import { decoder, head, isSliding, modelInputs, productType, withinWindow } from './llamaLayers.js';
 import type { LlamaConfig } from './llamaConfig.js';
 import type { AdapterConfig } from './lora.js';
+import type { Precision } from './precision.js';
 import { valueHeadParameter, valueHeadShapes } from './valueHead.js';
 
 /** Rows must be a multiple of this long. */
@@ -76,9 +77,10 @@ export function trainingGraph(
   config: LlamaConfig,
   adapter: AdapterConfig | null,
   kind: TrainingGraphKind,
+  precision: Precision = 'float32',
 ): ReadonlyMap<string, Tensor> {
   const graph = new Graph();
-  const { scores, stateValues, keys, values, past, trained } = forward(graph, config, adapter, kind);
+  const { scores, stateValues, keys, values, past, trained } = forward(graph, config, adapter, kind, precision);
   const outputs = new Map<string, Tensor>();
   if (kind.scores) outputs.set(trainingOutputs.scores, scores);
   if (stateValues) outputs.set(trainingOutputs.stateValues, stateValues);
@@ -123,8 +125,10 @@ function forward(
   config: LlamaConfig,
   adapter: AdapterConfig | null,
   { past: hasPast, stateValues: hasCritic }: TrainingGraphKind,
+  precision: Precision,
 ): Forward {
-  const { weights, trained: ofPolicy } = modelInputs(graph, config, adapter);
+  const { weights, trained: ofPolicy } = modelInputs(graph, config, adapter, precision);
+  const narrow = (tensor: Tensor) => graph.cast(tensor, productType(weights));
   const length = multiplyDims([causalBlocks, 'block']);
   const shape = ['rows', length];
   const tokens = graph.input(trainingInputs.tokens, shape, 'int32');
@@ -144,7 +148,7 @@ function forward(
     const earlier = graph.input(name, ['past', width]);
     past.set(name, earlier);
     const { keyValueHeads: kv, headDim: d } = config;
-    const byHead = graph.transpose(graph.reshape(earlier, [1, 'past', kv, d]), [0, 2, 1, 3]);
+    const byHead = graph.transpose(graph.reshape(narrow(earlier), [1, 'past', kv, d]), [0, 2, 1, 3]);
     return graph.concat([graph.expand(byHead, ['rows', kv, 'past', d]), now], 2);
   };
   const hidden = decoder(graph, config, weights, tokens, {
@@ -157,9 +161,9 @@ function forward(
       const window = isSliding(config, layer) ? config.slidingWindow?.tokens : undefined;
       return causalAttention(
         graph,
-        queries,
-        afterPast(trainingInputs.pastKeys(layer), nowKeys),
-        afterPast(trainingInputs.pastValues(layer), nowValues),
+        narrow(queries),
+        afterPast(trainingInputs.pastKeys(layer), narrow(nowKeys)),
+        afterPast(trainingInputs.pastValues(layer), narrow(nowValues)),
         treeBias(graph, positions, hasPast, window),
       );
     },

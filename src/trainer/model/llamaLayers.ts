@@ -1,6 +1,6 @@
 import { Tensor as OrtTensor } from './onnxRuntime.js';
 import type { Graph, Tensor } from '../graph/graph.js';
-import { multiplyDims, type Dim } from '../graph/shape.js';
+import { multiplyDims, type DType, type Dim } from '../graph/shape.js';
 import {
   biasOf,
   embeddingParameter,
@@ -12,9 +12,14 @@ import {
 } from './llamaConfig.js';
 import type { AdapterConfig } from './lora.js';
 import { adapterInputs, lowRankProduct } from './loraGraph.js';
+import { typeOf, type Precision } from './precision.js';
 import { ropeFrequencies } from './rope.js';
 
-/** The building blocks that training and decoding share. Tokens are laid flat, [rows * time, width], between blocks. */
+/**
+ * The building blocks that training and decoding share. Tokens are laid flat, [rows * time, width], between blocks. Where the
+ * matrices are float16, so are the operands of their products and what the MLP does between them; the states from layer to
+ * layer, norms, rotations, biases and an adapter's products are float32.
+ */
 export interface AttentionContext {
   readonly rows: Dim;
   /** Tokens of a row that are computed now; a decoder has earlier ones in its cache. */
@@ -23,7 +28,7 @@ export interface AttentionContext {
   readonly positions: Tensor;
   /**
    * A layer's attention: queries [rows, kv, heads / kv, time, d], keys and values of the tokens that are computed now
-   * [rows, kv, time, d] -> [rows, kv, heads / kv, time, d].
+   * [rows, kv, time, d] -> [rows, kv, heads / kv, time, d]. They are float32; what it gives may be as narrow as the matrices.
    */
   readonly attend: (layer: number, queries: Tensor, keys: Tensor, values: Tensor) => Tensor;
   /** How inputs [n, in] are multiplied by a weight [out, in]; `product` where absent. */
@@ -43,8 +48,15 @@ export interface ModelInputs {
 }
 
 /** Declares the parameters, and the factors of an adapter on top of them, as inputs of the graph. */
-export function modelInputs(graph: Graph, config: LlamaConfig, adapter: AdapterConfig | null): ModelInputs {
-  const parameters = new Map([...parameterShapes(config)].map(([name, shape]) => [name, graph.input(name, shape)]));
+export function modelInputs(
+  graph: Graph,
+  config: LlamaConfig,
+  adapter: AdapterConfig | null,
+  precision: Precision,
+): ModelInputs {
+  const parameters = new Map(
+    [...parameterShapes(config)].map(([name, shape]) => [name, graph.input(name, shape, typeOf(shape, precision))]),
+  );
   if (!adapter) return { weights: parameters, trained: parameters };
   const { inputs, weights } = adapterInputs(graph, config, adapter);
   return { weights: new Map([...parameters, ...weights]), trained: inputs };
@@ -60,14 +72,14 @@ export function decoder(
 ): Tensor {
   const tokens = multiplyDims([context.rows, context.time]);
   const tables = rotaryTables(graph, config);
-  let x = graph.gather(weight(weights, embeddingParameter), graph.reshape(tokenIds, [tokens]));
+  let x = wide(graph, graph.gather(weight(weights, embeddingParameter), graph.reshape(tokenIds, [tokens])));
   for (let layer = 0; layer < config.layers; layer++) {
     x = graph.at(`layer ${layer}`, () => decoderLayer(graph, config, layer, weights, x, context, tables));
   }
   return graph.rmsNorm(x, weight(weights, finalNormParameter), config.rmsEpsilon);
 }
 
-/** Logits of hidden states: [n, hidden] -> [n, vocabulary]. */
+/** Logits of hidden states, float32: [n, hidden] -> [n, vocabulary]. */
 export function head(
   graph: Graph,
   config: LlamaConfig,
@@ -76,8 +88,13 @@ export function head(
   multiply = product,
 ): Tensor {
   const table = weight(weights, config.tieEmbeddings ? embeddingParameter : headParameter);
-  return graph.at('head', () => multiply(graph, hidden, table));
+  return graph.at('head', () => wide(graph, multiply(graph, graph.cast(hidden, table.dtype), table)));
 }
+
+/** The type of the products with a model's matrices. */
+export const productType = (weights: ReadonlyMap<string, Tensor>): DType => weight(weights, embeddingParameter).dtype;
+
+const wide = (graph: Graph, tensor: Tensor): Tensor => graph.cast(tensor, 'float32');
 
 /** Whether a query's position is less than `window` after a key's, both int32. */
 export function withinWindow(graph: Graph, queries: Tensor, keys: Tensor, window: number): Tensor {
@@ -107,9 +124,10 @@ function decoderLayer(
 ): Tensor {
   const normed = (input: Tensor, name: string) => graph.rmsNorm(input, weight(weights, name), config.rmsEpsilon);
   const { rows, time, multiply = product } = context;
+  const narrow = (tensor: Tensor) => graph.cast(tensor, productType(weights));
   const linear = (input: Tensor, name: string) => {
-    const ofModel = multiply(graph, input, weight(weights, name));
-    const added = lowRankProduct(graph, weights, input, name);
+    const ofModel = wide(graph, multiply(graph, narrow(input), weight(weights, name)));
+    const added = lowRankProduct(graph, weights, wide(graph, input), name);
     const adapted = added ? graph.add(ofModel, added) : ofModel;
     const bias = weights.get(biasOf(name));
     return bias ? graph.add(adapted, bias) : adapted;
@@ -140,8 +158,8 @@ function decoderLayer(
 
   const mlpInput = normed(residual, layerParameter.postAttentionNorm(layer));
   const gated = graph.mul(
-    graph.silu(linear(mlpInput, layerParameter.gate(layer))),
-    linear(mlpInput, layerParameter.up(layer)),
+    graph.silu(narrow(linear(mlpInput, layerParameter.gate(layer)))),
+    narrow(linear(mlpInput, layerParameter.up(layer))),
   );
   return graph.add(residual, linear(gated, layerParameter.down(layer)));
 }

@@ -1,4 +1,5 @@
 import { Tensor } from './onnxRuntime.js';
+import type { FrozenParameters } from './frozenParameters.js';
 import { parameterShapes, type LlamaConfig } from './llamaConfig.js';
 import { rotaryFeeds } from './llamaLayers.js';
 import { factorShapes, type Adapter } from './lora.js';
@@ -7,7 +8,7 @@ import { valueHeadShapes, type ValueHead } from './valueHead.js';
 /** A model's numbers: its own, and those of the adapter on top of it. They may change between runs, in place. */
 export interface ModelWeights {
   readonly config: LlamaConfig;
-  readonly parameters: ReadonlyMap<string, Float32Array>;
+  readonly parameters: FrozenParameters;
   readonly adapter: Adapter | null;
   /** A critic's parameters; generation has no use for them. */
   readonly valueHead?: ValueHead;
@@ -16,8 +17,12 @@ export interface ModelWeights {
 /** The feeds that stay the same from run to run: the weights, and the tables of the positions. */
 export function weightFeeds({ config, parameters, adapter, valueHead }: ModelWeights): Record<string, Tensor> {
   const feeds = rotaryFeeds(config);
-  const feed = (shapes: ReadonlyMap<string, number[]>, values: ReadonlyMap<string, Float32Array>) => {
-    for (const [name, shape] of shapes) feeds[name] = new Tensor('float32', values.get(name)!, shape);
+  const feed = (shapes: ReadonlyMap<string, number[]>, values: FrozenParameters) => {
+    for (const [name, shape] of shapes) {
+      const numbers = values.get(name)!;
+      feeds[name] =
+        numbers instanceof Float32Array ? new Tensor('float32', numbers, shape) : new Tensor('float16', numbers, shape);
+    }
   };
   feed(parameterShapes(config), parameters);
   if (adapter) feed(factorShapes(config, adapter.config), adapter.factors);

@@ -45,6 +45,15 @@ export interface AdamWOptions {
   readonly maxGradientNorm: number;
 }
 
+/** What became of an update. */
+export interface StepResult {
+  /** Before clipping, and without the scale of the loss. */
+  readonly gradientNorm: number;
+  readonly skipped: boolean;
+  /** What the loss was multiplied by (lossScale.ts), where the learner computes in float16. */
+  readonly lossScale?: number;
+}
+
 /**
  * The learner in coefficient form: it knows log-probabilities, entropies and the gradient of
  * sum(c_t * logp_t + e_t * H_t), with a critic + v_t * V_t, and nothing of the algorithm. Scores are those of temperature 1
@@ -60,7 +69,7 @@ export interface Learner {
     temperature: number,
   ): Promise<SequenceScores[]>;
   /** One AdamW step on the accumulated gradients (descending), which are then zero again. Skipped where not finite. */
-  step(options: AdamWOptions): Promise<{ gradientNorm: number; skipped: boolean }>;
+  step(options: AdamWOptions): Promise<StepResult>;
   /**
    * Writes model.safetensors, config.json and tokenizer files, or an adapter in PEFT's format where that is what is trained, and
    * (where asked) optimizer.safetensors into `folder`; a critic's parameters beside them.

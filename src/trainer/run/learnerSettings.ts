@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { projections } from '../model/lora.js';
+import { precisions } from '../model/precision.js';
 
 export const loraSchema = z.strictObject({
   rank: z
@@ -29,6 +30,13 @@ export const optimizerSchema = z.strictObject({
   finalShare: z.number().min(0).max(1).default(0).describe('The share of its height that the learning rate falls to.'),
 });
 export type OptimizerSettings = z.infer<typeof optimizerSchema>;
+
+export const precisionSchema = z
+  .enum(precisions)
+  .default('float32')
+  .describe(
+    "In what the model's matrices are kept and multiplied; `float16` where an adapter is trained (`lora`), which stays float32, on a device that has it.",
+  );
 
 export const activationMemorySchema = z
   .int()

@@ -10,7 +10,7 @@ import { providers } from '../graph/provider.js';
 import { toolFormatNames } from '../text/toolFormats/toolFormat.js';
 import { algorithmSchema } from './algorithmSettings.js';
 import { judgeSchema } from './judgeSettings.js';
-import { activationMemorySchema, loraSchema, optimizerSchema } from './learnerSettings.js';
+import { activationMemorySchema, loraSchema, optimizerSchema, precisionSchema } from './learnerSettings.js';
 import {
   checkpointsSchema,
   curriculumSchema,
@@ -149,6 +149,7 @@ export const settingsSchema = z.strictObject({
   memory: memorySchema.prefault({}).describe('What attempts of a task are told of earlier failed ones (Reflexion).'),
   lora: loraSchema.prefault({}).describe('What is trained: all parameters, or an adapter.'),
   optimizer: optimizerSchema.prefault({}).describe('AdamW, and how its learning rate changes.'),
+  precision: precisionSchema,
   activationMemory: activationMemorySchema,
   learningRate: z.number().nonnegative().default(2e-5).describe('Learning rate of AdamW.'),
   weightDecay: z.number().nonnegative().default(0).describe('Decoupled weight decay of AdamW.'),
