@@ -8,7 +8,7 @@ import { programNames, runnerKinds, type Programs } from './runners.js';
 import { TestSuites } from './testSuites.js';
 
 /** How a command that writes JUnit XML or TAP is made known. */
-const ownCommand = '`runners` of whetstone.config.json';
+const ownCommand = say`\`runners\` of whetstone.config.json`;
 
 /** The runners that drive the tests of `tree`. Throws `badInput` where none does. */
 export async function detectSuites(
@@ -32,7 +32,7 @@ export async function detectSuites(
     );
   }
   const names = runnerKinds.map(({ name }) => name);
-  const driven = `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;
+  const driven = say`${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;
   const other = await otherRunner(tree);
   if (other) {
     throw badInput(
