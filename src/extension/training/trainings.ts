@@ -2,6 +2,8 @@ import * as vscode from 'vscode';
 import type { TrainingEnd, TrainingHandle } from '../../trainer/background/client.js';
 import type { RunSummary } from '../../trainer/run/runRecord.js';
 import type { SettingsInput } from '../../trainer/run/settings.js';
+import { failed } from '../../trajectory/errors.js';
+import { say, type Said } from '../../trajectory/said.js';
 import { Command } from '../contributions.js';
 import { Lifetime } from '../lifetime.js';
 import { notify, showError } from '../messages.js';
@@ -144,26 +146,26 @@ export class Trainings implements vscode.Disposable {
       run: () => this.start(repository, runId).catch((e) => showError(e, this.log)),
     };
     if (end.status === 'failed' || end.status === 'interrupted') {
-      showError(endText(repository.name, end), this.log, [showLog, resume]);
+      showError(failed(endWords(repository.name, end), ''), this.log, [showLog, resume]);
       return;
     }
     const show = { title: t('Show Runs'), run: () => vscode.commands.executeCommand('whetstone.runs.focus') };
     const actions = end.status === 'stopped' ? [show, resume] : [show];
-    notify(endText(repository.name, end), actions);
+    notify(ofEngine(endWords(repository.name, end)), actions);
   }
 }
 
-/** How a training ended, in words. */
-function endText(name: string, end: TrainingEnd): string {
+/** How a training ended, in words: in English for the log. */
+function endWords(name: string, end: TrainingEnd): Said {
   const words = {
-    failed: t('Training on {0} failed.', name),
-    interrupted: t('Training on {0} interrupted.', name),
-    stopped: t('Training on {0} stopped.', name),
-    completed: t('Training on {0} completed.', name),
-    running: t('Training on {0}', name),
-    paused: t('Training on {0}', name),
-  };
-  return `${words[end.status]} ${ofEngine(end)}`.trim();
+    failed: say`Training on ${name} failed.`,
+    interrupted: say`Training on ${name} interrupted.`,
+    stopped: say`Training on ${name} stopped.`,
+    completed: say`Training on ${name} completed.`,
+    running: say`Training on ${name}`,
+    paused: say`Training on ${name}`,
+  }[end.status];
+  return end.message === '' ? words : say`${words} ${end}`;
 }
 
 export const isAlive = ({ status }: Pick<RunSummary, 'status'>) => status === 'running' || status === 'paused';
