@@ -154,7 +154,7 @@ export async function buildTasks(
     const split = sides.get(draft) ?? null;
     return split === null ? [] : [toTask(environment, draft, id, split)];
   });
-  const unreached = reach.flatMap(({ reason }) => (reason === null ? [] : [reason]));
+  const unreached = reach.flatMap(({ reason }) => (reason === null ? [] : [reason.message]));
   const usesHistory = options.sources.includes('history');
   const lacks = await repositoryNotes(environment.repository, environment.baseTree, { usesHistory });
   const notes = [...lacks, ...baseline.leftOut, ...unreached, ...(note === null ? [] : [note])];

@@ -2,16 +2,17 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { saidSchema } from '../../../trajectory/said.js';
 import type { RepositoryEnvironment } from '../../environment.js';
 import { explainFileError } from '../../repo/git.js';
 import type { Reach } from './proveReach.js';
 
 /** Changed whenever the same tree would be judged otherwise. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 const schema = z.object({
   key: z.string(),
-  reach: z.array(z.object({ folder: z.string(), reaches: z.boolean(), reason: z.string().nullable() })),
+  reach: z.array(z.object({ folder: z.string(), reaches: z.boolean(), reason: saidSchema.nullable() })),
 });
 
 /** What was proven for this tree, sandbox and runners, or `prove()`, which is then kept for the next time. */

@@ -3,6 +3,7 @@ import { cp, mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { say, type Said } from '../../../trajectory/said.js';
 import { buildJanitor, digest, TemporaryFolders, writeFiles, type Files } from '../../fixtureRepository.testing.js';
 import { openEnvironment } from '../../openEnvironment.js';
 import { bubblewrapProblem } from '../../sandbox/bubblewrap.js';
@@ -87,8 +88,10 @@ describe('proveReach', { timeout: 120_000 }, () => {
         {
           folder: 'packages/a',
           reaches: false,
-          reason:
-            'A change of packages/a does not reach the tests: they load @x/a from node_modules/@x/a, an installed copy; link it, as npm workspaces do.',
+          reason: expect.objectContaining({
+            message:
+              'A change of packages/a does not reach the tests: they load @x/a from node_modules/@x/a, an installed copy; link it, as npm workspaces do.',
+          }) as Said,
         },
         reached('packages/b'),
       ]);
@@ -103,7 +106,7 @@ describe('proveReach', { timeout: 120_000 }, () => {
       await cp(path.join(copy.folder, 'python'), copy.sitePackages, { recursive: true });
       const [{ reaches, reason }] = await prove(copy.folder, 'bubblewrap');
       expect(reaches).toBe(false);
-      expect(reason).toMatch(
+      expect(reason?.message).toMatch(
         /they load demo from \S+site-packages\/demo\/__init__\.py, an installed copy; install it with `pip install --editable \.`\.$/,
       );
     });
@@ -114,14 +117,14 @@ describe('proveReach', { timeout: 120_000 }, () => {
     const [a, b] = await prove(folder, 'unconfined');
     expect(b).toEqual(reached('packages/b'));
     expect(a).toMatchObject({ folder: 'packages/a', reaches: false });
-    expect(a.reason).toContain(`they load @x/a from ${path.join(folder, 'packages', 'a')}, your own file`);
+    expect(a.reason?.message).toContain(`they load @x/a from ${path.join(folder, 'packages', 'a')}, your own file`);
   });
 
   it('names the other packages whose tests load the files of the user, where its own tests do not', async () => {
     const folder = await npmWorkspace(withOwnTests);
     const [a] = await prove(folder, 'unconfined');
     expect(a).toMatchObject({ folder: 'packages/a', reaches: true });
-    expect(a.reason).toMatch(/^The tests of packages\/b load @x\/a from .*, your own file/);
+    expect(a.reason?.message).toMatch(/^The tests of packages\/b load @x\/a from .*, your own file/);
   });
 
   it('finds tests that load what is built', async () => {
@@ -135,8 +138,10 @@ describe('proveReach', { timeout: 120_000 }, () => {
       {
         folder: '.',
         reaches: false,
-        reason:
-          'A change of the repository does not reach the tests: they load dist/index.js, which is built and not built again before they run.',
+        reason: expect.objectContaining({
+          message:
+            'A change of the repository does not reach the tests: they load dist/index.js, which is built and not built again before they run.',
+        }) as Said,
       },
     ]);
   });
@@ -165,7 +170,7 @@ async function virtualEnvironment(folder: string): Promise<string> {
 describe('isOutOfReach', () => {
   const reach: Reach[] = [
     { folder: '.', reaches: true, reason: null },
-    { folder: 'packages/a', reaches: false, reason: 'Why.' },
+    { folder: 'packages/a', reaches: false, reason: { message: 'Why.' } },
   ];
   it('goes by the innermost package', () => {
     expect(isOutOfReach(reach, 'packages/a/src/x.js')).toBe(true);
@@ -177,7 +182,8 @@ describe('isOutOfReach', () => {
 describe('outOfReach', () => {
   it('is one line', () => {
     expect(
-      outOfReach([{ folder: '.', reaches: false, reason: 'No test of the repository loads its sources.' }]).line,
+      outOfReach([{ folder: '.', reaches: false, reason: say`No test of ${say`the repository`} loads its sources.` }])
+        .line,
     ).toBe('No test of the repository loads its sources. Let the tests load the sources of the tree that they lie in.');
   });
 });

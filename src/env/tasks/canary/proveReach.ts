@@ -1,5 +1,5 @@
 import { badInput, cancelled, type WhetstoneError } from '../../../trajectory/errors.js';
-import { say } from '../../../trajectory/said.js';
+import { say, type Said } from '../../../trajectory/said.js';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryEnvironment } from '../../environment.js';
@@ -18,7 +18,7 @@ export interface Reach {
   /** Folder of the package, `.` for the root. */
   readonly folder: string;
   readonly reaches: boolean;
-  readonly reason: string | null;
+  readonly reason: Said | null;
 }
 
 /** A repository with more packages has the largest proven, and the rest taken for the same. */
@@ -62,7 +62,7 @@ export function isOutOfReach(reach: readonly Reach[], path: string): boolean {
 
 /** No package reaches the tests: nothing can be graded here. */
 export function outOfReach(reach: readonly Reach[]): WhetstoneError {
-  const reason = reach[0].reason ?? '';
+  const reason = reach[0].reason ?? { message: '' };
   const words = reach.length > 1 ? say`${reason} So it is with ${reach.length - 1} more packages.` : reason;
   return badInput(words, 'Let the tests load the sources of the tree that they lie in.');
 }
@@ -83,7 +83,7 @@ async function proveUnit(unit: PackageUnit, parts: Parts): Promise<Reach> {
   const stranger = deaf.length > 0 ? await findStranger(unit, parts) : null;
   if (stranger === null) return { folder, reaches: true, reason: null };
   const others = deaf.map(([at]) => (at === '.' ? 'the root' : at)).join(', ');
-  return { folder, reaches: true, reason: `The tests of ${others} load ${described(stranger)}.` };
+  return { folder, reaches: true, reason: say`The tests of ${others} load ${described(stranger)}.` };
 }
 
 /** Those of the test files in which a test that passed does not pass any more; all, where the run gives no results. */

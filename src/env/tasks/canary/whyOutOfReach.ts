@@ -1,5 +1,6 @@
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { say, type Said } from '../../../trajectory/said.js';
 import { isInside } from '../../sandbox/toolchain.js';
 import type { PackageUnit } from './packageUnits.js';
 import type { Parts } from './parts.js';
@@ -8,20 +9,20 @@ import type { Parts } from './parts.js';
 export interface Stranger {
   readonly name: string;
   readonly from: string;
-  readonly how: string;
+  readonly how: Said;
 }
 
 /** One line that says what the tests load in the place of a package's sources. */
-export async function whyOutOfReach(unit: PackageUnit, parts: Parts): Promise<string> {
-  const where = unit.folder === '.' ? 'the repository' : unit.folder;
+export async function whyOutOfReach(unit: PackageUnit, parts: Parts): Promise<Said> {
+  const where = unit.folder === '.' ? say`the repository` : unit.folder;
   const stranger = await findStranger(unit, parts);
-  if (stranger !== null) return `A change of ${where} does not reach the tests: they load ${described(stranger)}.`;
+  if (stranger !== null) return say`A change of ${where} does not reach the tests: they load ${described(stranger)}.`;
   const built = parts.graph.loadedBelow(unit.folder).find((path) => BUILT.test(path));
   if (built !== undefined) {
-    return `A change of ${where} does not reach the tests: they load ${built}, which is built and not built again before they run.`;
+    return say`A change of ${where} does not reach the tests: they load ${built}, which is built and not built again before they run.`;
   }
-  if (parts.graph.testsReaching(unit.sources).size === 0) return `No test of ${where} loads its sources.`;
-  return `A change of ${where} does not reach the tests: they pass also where none of its sources can be loaded.`;
+  if (parts.graph.testsReaching(unit.sources).size === 0) return say`No test of ${where} loads its sources.`;
+  return say`A change of ${where} does not reach the tests: they pass also where none of its sources can be loaded.`;
 }
 
 /** The package where it is installed, if that is not the worktree's; null where nothing is found. */
@@ -29,7 +30,7 @@ export async function findStranger(unit: PackageUnit, parts: Parts): Promise<Str
   return (await installedNodePackage(unit, parts)) ?? (await installedPythonModule(unit, parts));
 }
 
-export const described = ({ name, from, how }: Stranger) => `${name} from ${from}, ${how}`;
+export const described = ({ name, from, how }: Stranger) => say`${name} from ${from}, ${how}`;
 
 const BUILT = /(^|\/)(dist|build|out|lib|esm|cjs|umd|target)\/|\.min\.[cm]?js$/;
 
@@ -44,12 +45,13 @@ async function installedNodePackage({ folder }: PackageUnit, { environment, tree
     const found = await lstat(place).catch(() => null);
     if (found === null) continue;
     const shown = posix.join(dependencies, name);
-    if (!found.isSymbolicLink()) return { name, from: shown, how: 'an installed copy; link it, as npm workspaces do' };
+    if (!found.isSymbolicLink())
+      return { name, from: shown, how: say`an installed copy; link it, as npm workspaces do` };
     const target = await realpath(place).catch(() => null);
     if (target === null) continue;
-    if (!isInside(target, repoRoot)) return { name, from: target, how: 'outside of the repository' };
+    if (!isInside(target, repoRoot)) return { name, from: target, how: say`outside of the repository` };
     if (tree.mountPath !== repoRoot) {
-      return { name, from: target, how: 'your own file; a sandbox puts the worktree in its place, so choose one' };
+      return { name, from: target, how: say`your own file; a sandbox puts the worktree in its place, so choose one` };
     }
   }
   return null;
@@ -97,8 +99,8 @@ async function installedPythonModule(unit: PackageUnit, parts: Parts): Promise<S
     const isCopy = /[\\/](site|dist)-packages[\\/]/.test(from);
     if (!isCopy && isInside(from, tree.mountPath)) continue;
     const how = isCopy
-      ? 'an installed copy; install it with `pip install --editable .`'
-      : 'your own file; a sandbox puts the worktree in its place, so choose one';
+      ? say`an installed copy; install it with \`pip install --editable .\``
+      : say`your own file; a sandbox puts the worktree in its place, so choose one`;
     return { name, from, how };
   }
   return null;
