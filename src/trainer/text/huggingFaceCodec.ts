@@ -2,6 +2,7 @@ import { badInput, WhetstoneError } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
 import type { AssistantMessage, Message, ToolMessage, ToolSchema } from '../../trajectory/message.js';
 import { ByteLevelTokenizer } from './byteLevelTokenizer.js';
+import { callOpening, differingCalls } from './callOpening.js';
 import { type ChatTemplate, compileChatTemplate } from './chatTemplate.js';
 import { callGrammar } from './grammar/callGrammar.js';
 import type { CallSchema } from './grammar/jsonRules.js';
@@ -153,15 +154,24 @@ export class HuggingFaceCodec implements TextCodec {
     return this.encodeTurn(thought + this.toolFormat.write(content, toolCalls));
   }
 
-  callOpening(tool: string, prompt: Int32Array): Int32Array {
+  callOpening(tool: ToolSchema, prompt: Int32Array): Int32Array {
     const [open, close] = thinkTags;
     // The tag and the line's end behind it are a token for each byte at the most.
     const isThinking = this.decode(prompt.subarray(-(open.length + 2)))
       .trimEnd()
       .endsWith(open);
-    return this.tokenizer.encode(
-      (isThinking ? `\n${close}\n\n` : '') + this.toolFormat.opening(tool),
-      this.turnMarks(),
+    const { name } = tool.function;
+    const { needed, whole } = differingCalls(tool);
+    const openingOf = (calls: typeof needed) => {
+      const turns = calls.map((call) => this.encodeTurn(this.toolFormat.write('', [call])));
+      return callOpening(turns, name, (ids) => this.decode(ids));
+    };
+    // A vocabulary may have one token for all of a plain call: then that is how the policy makes one.
+    const opening = openingOf([...needed, ...whole]) ?? openingOf(needed);
+    const marks = this.turnMarks();
+    return Int32Array.of(
+      ...(isThinking ? this.tokenizer.encode(`\n${close}\n\n`, marks) : []),
+      ...(opening ?? this.tokenizer.encode(this.toolFormat.opening(name), marks)),
     );
   }
 

@@ -38,10 +38,10 @@ export interface TextCodec {
   /** The same of a turn given by its parts: as the template writes it, or in the policy's format where it does not. */
   encodeMessage(message: AssistantMessage): Int32Array;
   /**
-   * Ids with which a turn begins that calls the tool, up to where its arguments begin; with the end of the thinking where the prompt,
-   * whose ids come before, has opened it.
+   * Ids with which every turn begins that calls the tool at once, as the policy itself would write it; with the end of the thinking where
+   * the prompt, whose ids come before, has opened it.
    */
-  callOpening(tool: string, prompt: Int32Array): Int32Array;
+  callOpening(tool: ToolSchema, prompt: Int32Array): Int32Array;
   /** Lets only turns be sampled that hold valid calls of the tools, in the policy's format. */
   callConstraint(tools: readonly CallSchema[]): TokenConstraint;
   /**
