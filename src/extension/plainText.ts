@@ -5,11 +5,13 @@ import { visibleText } from './trajectory/visibleText.js';
 /** Of a line that is shown whole; the log has what is longer. */
 const longest = 1000;
 
-/** One line in which every character is seen. */
-export function plainLine(text: string): string {
-  const cut = text.length > longest ? `${text.slice(0, longest)}…` : text;
-  return visibleText(cut.replace(/\s+/g, ' '));
-}
+const cut = (text: string) => (text.length > longest ? `${text.slice(0, longest)}…` : text);
+
+/** Text of bounded length in which every character is seen. */
+export const shownText = (text: string): string => visibleText(cut(text));
+
+/** The same in one line. */
+export const plainLine = (text: string): string => visibleText(cut(text).replace(/\s+/g, ' '));
 
 /** For messages and progress, in which the editor makes links of `[text](target)`, also of commands. */
 export const plainMessage = (text: string): string => plainLine(text).replaceAll('](', '] (');

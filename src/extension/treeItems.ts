@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { plainLine } from './plainText.js';
+import { shownText } from './plainText.js';
 import { visibleText } from './trajectory/visibleText.js';
 
 /**
@@ -8,8 +8,8 @@ import { visibleText } from './trajectory/visibleText.js';
  */
 export function finishedItem(item: vscode.TreeItem, id: string): vscode.TreeItem {
   item.id = id;
-  if (typeof item.label === 'string') item.label = plainLine(item.label);
-  if (typeof item.description === 'string') item.description = plainLine(item.description);
+  if (typeof item.label === 'string') item.label = shownText(item.label);
+  if (typeof item.description === 'string') item.description = shownText(item.description);
   if (typeof item.tooltip === 'string') item.tooltip = visibleText(item.tooltip);
   const parts = [item.label, item.description].filter((part) => typeof part === 'string' && part !== '');
   item.accessibilityInformation = { label: parts.join(', ') };
