@@ -9,6 +9,9 @@ const severities = {
   warning: vscode.DiagnosticSeverity.Warning,
 } as const;
 
+/** What the editor needs to show a document that was opened; the check of a long one would have it wait. */
+const showMilliseconds = 300;
+
 /** Problems of the mask of every open trajectory, in the editor and the Problems view. */
 export class TrajectoryDiagnostics implements vscode.Disposable {
   private readonly lifetime = new Lifetime('trajectory diagnostics');
@@ -30,11 +33,18 @@ export class TrajectoryDiagnostics implements vscode.Disposable {
   }
 
   private look(document: vscode.TextDocument): void {
-    // A document that could not be loaded has no tokens to check; its editor says why.
-    if (document.uri.scheme === Scheme.Trajectory) void this.check(document).catch(() => undefined);
+    if (document.uri.scheme !== Scheme.Trajectory) return;
+    const own = this.lifetime.child('check');
+    const timer = setTimeout(() => {
+      own.dispose();
+      // A document that could not be loaded has no tokens to check; its editor says why.
+      void this.check(document).catch(() => undefined);
+    }, showMilliseconds);
+    own.add({ dispose: () => clearTimeout(timer) });
   }
 
   private async check(document: vscode.TextDocument): Promise<void> {
+    if (document.isClosed) return;
     const opened = await this.documents.of(document.uri);
     const problems = lintMask(opened, opened.trajectory.kind === 'demonstration');
     if (document.isClosed) return;
