@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { badInput } from '../trajectory/errors.js';
-import { saidSchema, say } from '../trajectory/said.js';
+import { say } from '../trajectory/said.js';
+import { saidSchema } from '../trajectory/saidSchema.js';
 import { complain, describeError, ProgressLine } from './output.js';
 
 afterEach(() => {

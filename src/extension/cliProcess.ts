@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
-import { saidSchema, type Said } from '../trajectory/said.js';
+import type { Said } from '../trajectory/said.js';
+import { saidSchema } from '../trajectory/saidSchema.js';
 import { ofEngine, t } from './translate.js';
 
 /** A command of the bundled command line, to be run for a repository. */

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { cancelled, failed, infrastructure } from '../trajectory/errors.js';
-import { saidFields } from '../trajectory/said.js';
+import { saidFields } from '../trajectory/saidSchema.js';
 import { failureOf } from './cliProcess.js';
 import { t } from './translate.js';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { say, saidSchema } from './said.js';
+import { say } from './said.js';
+import { saidSchema } from './saidSchema.js';
 
 describe('what is said', () => {
   it('is English, and a template beside the values where there are some', () => {

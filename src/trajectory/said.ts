@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 /** What stands in a text: a name or a number, which is the same in every language, or what is said itself. */
 type Value = string | number | Said;
 
@@ -15,15 +13,6 @@ export interface Said {
   /** Absent where nothing is filled in, since then the message is the template; in older records; and where the words are another's. */
   readonly phrase?: Phrase;
 }
-
-const phraseSchema: z.ZodType<Phrase> = z.object({
-  template: z.string(),
-  values: z.array(z.union([z.string(), z.number(), z.lazy(() => saidSchema)])),
-});
-
-/** Fields of a schema for what holds a Said. */
-export const saidFields = { message: z.string(), phrase: phraseSchema.optional() };
-export const saidSchema: z.ZodType<Said> = z.object(saidFields);
 
 /** Tags a template literal as a Said. A test looks for a translation of each in the sources. */
 export function say(parts: TemplateStringsArray, ...values: readonly Value[]): Said {

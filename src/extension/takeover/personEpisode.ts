@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { gradeSchema } from '../../trainer/run/trajectoryLine.js';
-import { saidFields } from '../../trajectory/said.js';
+import { saidFields } from '../../trajectory/saidSchema.js';
 import { openLineProcess } from '../lineProcess.js';
 import { t } from '../translate.js';
 

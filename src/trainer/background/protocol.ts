@@ -4,7 +4,7 @@
  * nudge that something new was written.
  */
 import { z } from 'zod';
-import { saidFields, saidSchema } from '../../trajectory/said.js';
+import { saidFields, saidSchema } from '../../trajectory/saidSchema.js';
 import { resumeChangesSchema } from '../run/resumeChanges.js';
 import { errorKindSchema } from '../run/runSchemas.js';
 import { settingsSchema } from '../run/settings.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { saidFields } from '../../trajectory/said.js';
+import { saidFields } from '../../trajectory/saidSchema.js';
 
 /** What can be wrong with a training. */
 export const failureModes = [

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { WhetstoneError } from '../../trajectory/errors.js';
-import { saidFields } from '../../trajectory/said.js';
+import { saidFields } from '../../trajectory/saidSchema.js';
 import { HeaderTable, type IndexedHeader } from './headerTable.js';
 import { JsonLinesReader } from './jsonLines.js';
 import type { RunPaths } from './runDirectory.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ErrorKind } from '../../trajectory/errors.js';
-import { saidFields } from '../../trajectory/said.js';
+import { saidFields } from '../../trajectory/saidSchema.js';
 import { findingSchema } from '../doctor/finding.js';
 import { stageMethods } from './routeSettings.js';
 import type { RunConfig, RunEvent } from './runRecord.js';

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Grade } from '../../trajectory/grade.js';
 import { badInput } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
+import { saidFields } from '../../trajectory/saidSchema.js';
 import type { Message } from '../../trajectory/message.js';
 import type { BranchOrigin, StopReason, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
-import { saidFields } from '../../trajectory/said.js';
 import type { TrajectoryHeader } from './runRecord.js';
 import { readTokenBlock, type TokenBlock, type TokenFile } from './tokenFile.js';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { saidSchema } from '../../../trajectory/said.js';
+import { saidSchema } from '../../../trajectory/saidSchema.js';
 import type { RepositoryEnvironment } from '../../environment.js';
 import { explainFileError } from '../../repo/git.js';
 import type { Reach } from './proveReach.js';
