@@ -32,6 +32,7 @@ import {
 import { freshAdapter, projections, type Adapter } from '../../src/trainer/model/lora.js';
 import type { Precision } from '../../src/trainer/model/precision.js';
 import type { AdamWOptions, TrainingSequence } from '../../src/trainer/model/policy.js';
+import { keepsTensors, uploadParameters } from '../../src/trainer/model/residentParameters.js';
 import { models } from './models.js';
 import { Peak } from './peak.js';
 
@@ -94,7 +95,10 @@ async function main(): Promise<void> {
   let reference: ReadonlyMap<string, Float32Array> | null = null;
   for (const { device, precision } of places) {
     const full = initializeParameters(config, 1);
-    const parameters = precision === 'float16' ? narrowParameters(config, full) : full;
+    const kept = precision === 'float16' ? narrowParameters(config, full) : full;
+    // As a training does: what it does not change stays on the device.
+    const resident = sizes.lora > 0 && keepsTensors(device) ? await uploadParameters(config, kept, device) : null;
+    const parameters = resident?.parameters ?? kept;
     const files = { write: unused, read: unused };
     const { threads, microBatchTokens, activationMemory } = sizes;
     const adapter = sizes.lora > 0 ? randomAdapter(config, sizes.lora) : null;
@@ -113,6 +117,7 @@ async function main(): Promise<void> {
     if (reference) compare({ device, precision }, gradients, reference);
     reference ??= gradients;
     await learner.dispose();
+    await resident?.dispose();
   }
   if (python !== undefined) runPython(python, 'learner_torch.py', config, sizes);
   if (trl !== undefined) runPython(trl, 'learner_trl.py', config, sizes);

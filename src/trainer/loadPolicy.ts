@@ -13,6 +13,7 @@ import { modelPlace } from './model/hub/modelName.js';
 import { loadModel, merged, type LoadedModel } from './model/loadModel.js';
 import { alphaByRank, copyAdapter, freshAdapter, sameAdapterConfig, type Adapter } from './model/lora.js';
 import type { Generator, Learner } from './model/policy.js';
+import { keepsTensors, uploadParameters } from './model/residentParameters.js';
 import { freshValueHead } from './model/valueHead.js';
 import { loadParameters } from './model/weights.js';
 import { deriveSeed } from './rollout/seeds.js';
@@ -75,7 +76,10 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
       };
   const device = await chooseDevice(settings.device);
   await checkPrecision(device, settings.precision);
-  const parameters = settings.precision === 'float16' ? narrowParameters(config, full) : full;
+  const kept = settings.precision === 'float16' ? narrowParameters(config, full) : full;
+  // What is trained changes here at every step; what is not can lie there.
+  const resident = adapter && keepsTensors(device) ? await uploadParameters(config, kept, device) : null;
+  const parameters = resident?.parameters ?? kept;
   const { deterministic, activationMemory } = settings;
   const options = { config, device, files, deterministic, activationBytes: activationMemory * 2 ** 20 } as const;
   const start = adapter && copyAdapter(adapter);
@@ -111,6 +115,7 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
     async dispose() {
       await generator.dispose();
       await learner.dispose();
+      await resident?.dispose();
     },
   };
 }

@@ -216,6 +216,6 @@ describe('float16 parameters', () => {
     const { model, parameters } = await open('llama-tied');
     const files = { write: () => Promise.reject(new Error()), read: () => Promise.reject(new Error()) };
     const created = createLearner({ config: model.config, parameters, device: 'cpu', threads: 1, files });
-    await expect(created).rejects.toThrow('internal: float16 parameters cannot be trained.');
+    await expect(created).rejects.toThrow('internal: parameters in float16, or on a device, cannot be trained.');
   });
 });

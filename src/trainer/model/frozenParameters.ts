@@ -2,18 +2,31 @@ import { badInput } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
 import { narrowToFloat16 } from './halfFloats.js';
 import { parameterShapes, type LlamaConfig } from './llamaConfig.js';
+import type { Tensor } from './onnxRuntime.js';
 import { typeOf, type Precision } from './precision.js';
 
-/** A model's parameters by Hugging Face's names, of which the matrices may be kept as the bits of float16. */
-export type FrozenParameters = ReadonlyMap<string, Float32Array | Uint16Array>;
+/**
+ * A model's parameters by Hugging Face's names, of which the matrices may be kept as the bits of float16, or lie on a device
+ * (residentParameters.ts).
+ */
+export type FrozenParameters = ReadonlyMap<string, Float32Array | Uint16Array | Tensor>;
 
 /** In what parameters are kept. */
 export const precisionOf = (parameters: FrozenParameters): Precision =>
-  [...parameters.values()].every((values) => values instanceof Float32Array) ? 'float32' : 'float16';
+  [...parameters.values()].every(
+    (values) => values instanceof Float32Array || ('type' in values && values.type === 'float32'),
+  )
+    ? 'float32'
+    : 'float16';
+
+/** How many numbers a parameter has. */
+export const countOf = (values: Float32Array | Uint16Array | Tensor): number =>
+  ArrayBuffer.isView(values) ? values.length : values.size;
 
 /** The parameters themselves, to be trained in place: most steps of a weight are less than float16 can tell apart. */
 export function trainable(parameters: FrozenParameters): ReadonlyMap<string, Float32Array> {
-  if (precisionOf(parameters) !== 'float32') throw new Error('internal: float16 parameters cannot be trained.');
+  const isTrainable = [...parameters.values()].every((values) => values instanceof Float32Array);
+  if (!isTrainable) throw new Error('internal: parameters in float16, or on a device, cannot be trained.');
   return parameters as ReadonlyMap<string, Float32Array>;
 }
 
@@ -21,7 +34,10 @@ export function trainable(parameters: FrozenParameters): ReadonlyMap<string, Flo
  * The parameters of a model that is not trained itself, its matrices as float16, rounded to nearest. What they are made of is let
  * go one by one, so that `parameters` is empty afterwards. Throws `bad-input` where a number is too large.
  */
-export function narrowParameters(config: LlamaConfig, parameters: Map<string, Float32Array>): FrozenParameters {
+export function narrowParameters(
+  config: LlamaConfig,
+  parameters: Map<string, Float32Array>,
+): Map<string, Float32Array | Uint16Array> {
   const narrowed = new Map<string, Float32Array | Uint16Array>();
   for (const [name, shape] of parameterShapes(config)) {
     const values = parameters.get(name)!;

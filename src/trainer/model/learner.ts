@@ -3,7 +3,7 @@ import { badInput } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
 import { adamWStep, freshAdamWState, globalNorm, type AdamWState } from './adamw.js';
 import { firstNotFinite } from './finite.js';
-import { precisionOf, trainable, type FrozenParameters } from './frozenParameters.js';
+import { countOf, precisionOf, trainable, type FrozenParameters } from './frozenParameters.js';
 import { GradientSum } from './gradientSum.js';
 import { packingLimits, type LearnerLimits } from './learnerLimits.js';
 import { LearnerSession, type FoundTargets } from './learnerSession.js';
@@ -229,7 +229,8 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
 
 function checkParameters(shapes: ReadonlyMap<string, number[]>, parameters: FrozenParameters): void {
   for (const [name, shape] of shapes) {
-    const found = parameters.get(name)?.length;
+    const values = parameters.get(name);
+    const found = values && countOf(values);
     if (found === elementCount(shape)) continue;
     const wanted = shape.join(', ');
     throw badInput(

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { adapterStep, type AdapterStep } from '../../../test/support/adapterStep.js';
 import { goldenNames, relativeError } from '../../../test/support/goldenModels.js';
 import { goldenStep, type GoldenStep } from '../../../test/support/goldenStep.js';
 import { runBundled } from '../../../test/support/runBundled.js';
@@ -12,6 +13,26 @@ describe.skipIf(skip)('the learner on WebGPU', { timeout: 300_000 }, () => {
   it.each(goldenNames)('takes the same step as on the CPU: %s', (name) => expectSameStep(name));
 
   it('takes the same step where micro-batches follow others', () => expectSameStep('mistral', 16));
+
+  it('shares the weights under an adapter with the generator, on the device', async () => {
+    const { env, folder } = await softwareVulkan();
+    try {
+      const program = 'test/support/adapterStepMain.ts';
+      const output = await runBundled(program, ['qwen2', 'webgpu'], { env, timeoutMs: 290_000 });
+      const found = JSON.parse(output) as AdapterStep;
+      const wanted = await adapterStep('qwen2', 'cpu');
+      // Seven matrices of each of two layers, and the embedding, which is the head too.
+      expect([wanted.resident, found.resident]).toEqual([0, 15]);
+      expect(found.tokenIds).toEqual(wanted.tokenIds);
+      expect(scoresError(found.logprobs, wanted.logprobs)).toBeLessThan(1e-3);
+      for (const [factor, values] of Object.entries(wanted.gradients)) {
+        const error = relativeError(Float32Array.from(found.gradients[factor]), Float32Array.from(values));
+        expect(error, factor).toBeLessThan(1e-3);
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
 });
 
 async function expectSameStep(name: (typeof goldenNames)[number], tokens?: number): Promise<void> {

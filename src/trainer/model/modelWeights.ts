@@ -20,8 +20,9 @@ export function weightFeeds({ config, parameters, adapter, valueHead }: ModelWei
   const feed = (shapes: ReadonlyMap<string, number[]>, values: FrozenParameters) => {
     for (const [name, shape] of shapes) {
       const numbers = values.get(name)!;
-      feeds[name] =
-        numbers instanceof Float32Array ? new Tensor('float32', numbers, shape) : new Tensor('float16', numbers, shape);
+      if (!ArrayBuffer.isView(numbers)) feeds[name] = numbers;
+      else if (numbers instanceof Float32Array) feeds[name] = new Tensor('float32', numbers, shape);
+      else feeds[name] = new Tensor('float16', numbers, shape);
     }
   };
   feed(parameterShapes(config), parameters);
