@@ -1,5 +1,6 @@
 import { seededOrder } from '../../env/tasks/seededOrder.js';
 import { badInput, failed } from '../../trajectory/errors.js';
+import { say } from '../../trajectory/said.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { sampledTokens } from '../algorithm/policyGradient.js';
 import { supervisedCoefficients } from '../algorithm/supervised.js';
@@ -97,7 +98,7 @@ export async function* warmStart(
     });
     if (skipped) {
       throw failed(
-        `The warm start's gradient is not finite at update ${index + 1} of ${batches.length}.`,
+        say`The warm start's gradient is not finite at update ${index + 1} of ${batches.length}.`,
         'Lower `--warm-start-learning-rate`.',
       );
     }
