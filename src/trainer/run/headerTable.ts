@@ -89,19 +89,31 @@ export class HeaderTable {
   }
 
   private header(row: number): TrajectoryHeader {
-    const common = this.commons.value(this.commonOfRow.at(row));
+    // Named one by one: spread, they would make each of a hundred thousand headers slow to build, and large.
+    const { kind, resolved, stopReason, tools, infrastructureError, infrastructurePhrase, sandbox } =
+      this.commons.value(this.commonOfRow.at(row));
     const reward = this.reward.at(row);
     const origin = this.originOfRow.at(row);
-    return {
-      ...common,
+    const header = {
       id: this.ids.id(row),
+      kind,
       step: this.step.at(row),
       taskId: this.tasks.value(this.taskOfRow.at(row)),
       sample: this.sample.at(row),
       reward: Number.isNaN(reward) ? null : reward,
+      resolved,
+      stopReason,
       turns: this.turns.at(row),
       tokens: this.tokens.at(row),
       seconds: this.seconds.at(row),
+      tools,
+      infrastructureError,
+      sandbox,
+    };
+    if (infrastructurePhrase === undefined && origin === 0) return header;
+    return {
+      ...header,
+      ...(infrastructurePhrase && { infrastructurePhrase }),
       ...(origin > 0 && {
         origin: { trajectoryId: this.origins.value(origin - 1), turn: this.turnOfOrigin.at(row) },
       }),
