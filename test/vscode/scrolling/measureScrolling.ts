@@ -47,10 +47,10 @@ export async function measureScrolling({ root, node, codeServer, turns }: Scroll
       ['Rollout 2', 'Let me look', 'the first trajectory of a window, a short one'],
       ['Rollout 1', 'I look once more', `then one of ${tokens} tokens`],
     ] as const) {
-      const start = performance.now();
+      const shown = page.evaluate(timeOfLine, text);
+      const start = Date.now();
       await workbench.clickRow(name);
-      await page.locator('.view-line', { hasText: text }).first().waitFor();
-      console.log(`${what}: ${(performance.now() - start).toFixed(0)} ms from the click to its text`);
+      console.log(`${what}: ${(await shown) - start} ms from the click to its text`);
     }
     // Decorations follow a moment later.
     await page.waitForTimeout(3000);
@@ -108,4 +108,16 @@ async function framesOf({ page }: Workbench, something: () => Promise<void>): Pr
   const rate = (1000 * gaps.length) / (times.at(-1)! - times[0]);
   const share = gaps.filter((gap) => gap <= 20).length / gaps.length;
   return `${rate.toFixed(0)} frames a second, ${(100 * share).toFixed(0)} % within 20 ms, the longest ${gaps.at(-1)!.toFixed(0)} ms`;
+}
+
+/** When a line of an editor holds the text first, looked at every frame: a locator that waits looks every half second only. */
+function timeOfLine(text: string): Promise<number> {
+  return new Promise((resolve) => {
+    const look = () => {
+      const lines = [...document.querySelectorAll('.view-line')];
+      if (lines.some((line) => line.textContent.replaceAll('\u00a0', ' ').includes(text))) resolve(Date.now());
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
 }
