@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeCheckpoint } from '../trainer/run/checkpoints.js';
 import { runPaths, runsFolder } from '../trainer/run/runDirectory.js';
 import { openRun } from '../trainer/run/runReader.js';
-import { checkpointIfAny, checkpointOf } from './players.js';
+import { checkpointIfAny, checkpointOf, otherPlayer } from './players.js';
 
 let stateFolder: string;
 let checkpoints: string;
@@ -47,4 +47,17 @@ describe('the checkpoint that a text names', () => {
     await expect(checkpointOf(stateFolder, 'r1')).rejects.toThrow(broken);
     await expect(checkpointIfAny(openRun(stateFolder, 'r1'))).rejects.toThrow(broken);
   });
+});
+
+describe('who plays in place of a policy of ours', () => {
+  it.each(['expert', 'random-edit', 'random-edit:1', 'operator-search:12'])('may be %s', (policy) => {
+    expect(otherPlayer(policy, undefined).converse).toBeTypeOf('function');
+  });
+
+  it.each(['random-edit:0', 'random-edit:', 'operator-search:1.5', 'random-edit:12345', 'Expert', 'openai:'])(
+    'is not %s',
+    (policy) => {
+      expect(() => otherPlayer(policy, undefined)).toThrow(`There is no policy '${policy}'.`);
+    },
+  );
 });

@@ -3,16 +3,13 @@ import { enclosingFunction } from '../../env/tasks/injection/nodes.js';
 import { OPERATORS } from '../../env/tasks/injection/operators/index.js';
 import { languageOf, parseSource } from '../../env/tasks/injection/parsing.js';
 import { seededOrder } from '../../env/tasks/seededOrder.js';
-import { cancelled } from '../../trajectory/errors.js';
-import type { AssistantMessage, ToolMessage } from '../../trajectory/message.js';
+import type { ToolMessage } from '../../trajectory/message.js';
 import type { MessagePlayer } from '../rollout/arena.js';
-import { beginningOf, withoutTokens, type Dialogue, type Opening } from '../rollout/dialogue.js';
-import type { NodePath } from '../rollout/nodes.js';
-import { parseAssistantText } from '../text/toolCalls.js';
 import { textIn } from '../warmStart/demonstrations.js';
 import { oracleChanges } from '../warmStart/expertTurns.js';
 import { lineEdit } from '../warmStart/lineEdit.js';
 import { editCall, toolCall } from '../warmStart/turnText.js';
+import { ScriptedDialogue } from './scriptedDialogue.js';
 
 /**
  * `random-edit` strikes with operators of the injection at random, `operator-search` with each in the order of the file. Most
@@ -34,7 +31,7 @@ export const operatorPlayer = (order: OperatorOrder, testRuns: number): MessageP
       before === null || after === null ? [] : variants(path, before, after),
     );
     const ordered = order === 'random-edit' ? seededOrder(tried, String(seed), ({ key }) => key) : tried;
-    return new OperatorDialogue(opening, ordered.slice(0, testRuns));
+    return new ScriptedDialogue(opening, attempts(ordered.slice(0, testRuns)));
   },
 });
 
@@ -68,48 +65,15 @@ function variants(path: string, before: string, after: string): Variant[] {
     });
 }
 
-/** Tries one after the other until the tests pass. */
-class OperatorDialogue implements Dialogue {
-  readonly path: NodePath;
-  private tried = 0;
-  private isTesting = false;
-  private allPass = false;
-
-  constructor(
-    opening: Opening,
-    private readonly variants: readonly Variant[],
-  ) {
-    this.path = beginningOf(opening, () => withoutTokens(opening.prompt)).path;
+/** Tries one after the other until the tests pass; a change with which they fail is taken back. */
+function* attempts(variants: readonly Variant[]): Generator<string, void, readonly ToolMessage[]> {
+  let undo: readonly string[] = [];
+  for (const variant of variants) {
+    yield [...undo, variant.change].join('\n');
+    const [report] = yield toolCall('run_tests', {});
+    const allPass = /^\d+ passed, 0 failed/.test(report?.content ?? '');
+    undo = allPass ? [] : [variant.undo];
+    if (allPass) break;
   }
-
-  next(signal: AbortSignal): Promise<AssistantMessage | null> {
-    if (signal.aborted) return Promise.reject(cancelled());
-    const message = parseAssistantText(this.turn());
-    const none = new Float32Array(0);
-    const tokens = { tokenIds: new Int32Array(0), logprobs: none, entropies: none };
-    this.path.addSampled(message, { ...tokens, finishReason: 'stop' });
-    return Promise.resolve(message);
-  }
-
-  private turn(): string {
-    if (this.isTesting) return toolCall('run_tests', {});
-    const before = this.variants[this.tried - 1];
-    const next = this.variants[this.tried];
-    if (this.allPass || (before === undefined && next === undefined)) return toolCall('submit', {});
-    if (next === undefined) return [before.undo, toolCall('submit', {})].join('\n');
-    return before === undefined ? next.change : [before.undo, next.change].join('\n');
-  }
-
-  observe(observations: readonly ToolMessage[]): void {
-    for (const message of observations) this.path.addGiven(message, new Int32Array(0));
-    if (this.isTesting) {
-      this.tried += 1;
-      this.allPass = /^\d+ passed, 0 failed/.test(observations[0]?.content ?? '');
-    }
-    this.isTesting = !this.isTesting;
-  }
-
-  end(): void {
-    // There is nothing to give back.
-  }
+  yield [...undo, toolCall('submit', {})].join('\n');
 }
