@@ -5,12 +5,11 @@ clip_grad_norm_ and AdamW. What sequences share is computed for each, as PyTorch
 """
 
 import json
-import resource
 import sys
-import time
 
 import torch
 import torch.nn.functional as F
+from learner_step import report
 
 o = json.loads(sys.argv[1])
 torch.set_num_threads(o["threads"])
@@ -96,18 +95,4 @@ def step():
     optimizer.step()
 
 
-step()
-clocks, processors = [], []
-for _ in range(o["steps"]):
-    clock, processor = time.perf_counter(), time.process_time()
-    step()
-    clocks.append(time.perf_counter() - clock)
-    processors.append(time.process_time() - processor)
-seconds = sorted(clocks)[len(clocks) // 2]
-processor = sorted(processors)[len(processors) // 2]
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(
-    f"PyTorch {torch.__version__}, {o['threads']} threads: step {seconds * 1000:.0f} ms "
-    f"({processor * 1000:.0f} ms of the processor), {o['sequences'] * length / seconds:.0f} tokens/s; "
-    f"peak memory {memory:.0f} MiB"
-)
+report(f"PyTorch {torch.__version__}", step, o["sequences"] * length, o)

@@ -6,17 +6,15 @@ pass, clipping and AdamW, as in its training step. It computes the prompt for ea
 
 import json
 import os
-import resource
-import statistics
 import sys
 import tempfile
-import time
 
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 import torch
 import transformers
 import trl
 from datasets import Dataset
+from learner_step import report
 from tokenizers import Tokenizer, models
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from trl import GRPOConfig, GRPOTrainer
@@ -91,16 +89,5 @@ def step():
     model.zero_grad()
 
 
-step()
-clocks, processors = [], []
-for _ in range(o["steps"]):
-    clock, processor = time.perf_counter(), time.process_time()
-    step()
-    clocks.append(time.perf_counter() - clock)
-    processors.append(time.process_time() - processor)
-seconds, processor = statistics.median(clocks), statistics.median(processors)
-print(
-    f"TRL {trl.__version__}, transformers {transformers.__version__}, PyTorch {torch.__version__}, {o['threads']} threads: "
-    f"step {seconds * 1000:.0f} ms ({processor * 1000:.0f} ms of the processor), {group * o['length'] / seconds:.0f} tokens/s; "
-    f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB"
-)
+name = f"TRL {trl.__version__}, transformers {transformers.__version__}, PyTorch {torch.__version__}"
+report(name, step, group * o["length"], o)

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readGoldenModel, relativeError, type goldenNames } from '../../../test/support/goldenModels.js';
+import { samplingDifference } from '../../../test/support/samplingAgreement.js';
 import { loadAdapter, saveAdapter } from './adapterFiles.js';
 import { narrowParameters } from './frozenParameters.js';
-import { createGenerator } from './generator.js';
 import { createLearner, type LearnerOptions, type LlamaLearner } from './learner.js';
 import { growthInterval, type LossScale } from './lossScale.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors.js';
@@ -159,35 +159,8 @@ describe('an adapter learns on top of float16 matrices', () => {
 
   it('and speaks in the generator as in the learner', async () => {
     const { model, parameters, place, learner: create } = await open('llama-grouped');
-    const generator = await createGenerator({
-      config: model.config,
-      parameters,
-      adapter: await loadAdapter(place, model.config),
-      device: 'cpu',
-      slots: 1,
-      maxContext: 64,
-      deterministic: true,
-    });
-    const prompt = [3, 1, 4, 1, 5];
-    const sampling = {
-      sessionId: 'a',
-      maxNewTokens: 12,
-      stopTokenIds: [],
-      temperature: 0.8,
-      topP: 1,
-      topK: 0,
-      seed: 1,
-    };
-    const { tokenIds, logprobs } = await generator.generate({ tokenIds: Int32Array.from(prompt), ...sampling });
-    await generator.dispose();
-    const sequence = {
-      tokenIds: Int32Array.from([...prompt, ...tokenIds]),
-      actionMask: Uint8Array.from([...prompt.map(() => 0), ...tokenIds.map(() => 1)]),
-    };
-    const [scores] = await (await create()).score([sequence], 0.8);
-    logprobs.forEach((value, index) =>
-      expect(Math.abs(scores.logprobs[prompt.length + index] - value)).toBeLessThan(tolerance),
-    );
+    const options = { config: model.config, parameters, adapter: await loadAdapter(place, model.config) };
+    expect(await samplingDifference(options, await create())).toBeLessThan(tolerance);
   });
 });
 

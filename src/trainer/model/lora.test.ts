@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { goldenNames, readGoldenModel, relativeError, type GoldenModel } from '../../../test/support/goldenModels.js';
+import { samplingDifference } from '../../../test/support/samplingAgreement.js';
 import { adapterBase, loadAdapter, saveAdapter } from './adapterFiles.js';
-import { createGenerator } from './generator.js';
 import { createLearner, type LlamaLearner } from './learner.js';
 import { freshAdapter, mergeAdapter, projections, type Adapter } from './lora.js';
 import { readSafetensors, writeSafetensors } from './safetensors.js';
@@ -185,33 +185,8 @@ describe('an adapter', () => {
   it('speaks in the generator as in the learner', async () => {
     const model = await readGoldenModel('llama-grouped');
     const adapter = await loadAdapter(peftFolder('llama-grouped'), model.config);
-    const generator = await createGenerator({
-      config: model.config,
-      parameters: await model.parameters(),
-      adapter,
-      device: 'cpu',
-      slots: 1,
-      maxContext: 64,
-      deterministic: true,
-    });
-    const prompt = [3, 1, 4, 1, 5];
-    const sampling = {
-      sessionId: 'a',
-      maxNewTokens: 12,
-      stopTokenIds: [],
-      temperature: 0.8,
-      topP: 1,
-      topK: 0,
-      seed: 1,
-    };
-    const { tokenIds, logprobs } = await generator.generate({ tokenIds: Int32Array.from(prompt), ...sampling });
-    await generator.dispose();
-    const sequence = {
-      tokenIds: Int32Array.from([...prompt, ...tokenIds]),
-      actionMask: Uint8Array.from([...prompt.map(() => 0), ...tokenIds.map(() => 1)]),
-    };
-    const [scores] = await (await learnerOf(model, adapter)).score([sequence], 0.8);
-    logprobs.forEach((value, index) => expect(scores.logprobs[prompt.length + index]).toBeCloseTo(value, 4));
+    const options = { config: model.config, parameters: await model.parameters(), adapter };
+    expect(await samplingDifference(options, await learnerOf(model, adapter))).toBeLessThan(5e-5);
   });
 
   it('names its model by the folder beside it, where there is one', async () => {
