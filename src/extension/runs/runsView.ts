@@ -8,12 +8,14 @@ import { Lifetime } from '../lifetime.js';
 import { pickFacets } from '../pickFacets.js';
 import { plainLine } from '../plainText.js';
 import { turnsOf } from '../trajectory/turns.js';
+import { headersAmongOthers } from './headersAmongOthers.js';
 import { runFacets, type FilteredTrajectory } from './runFilter.js';
 import { trajectoryOrders } from './runOrders.js';
 import type { RunStore } from './runStore.js';
 import { paged, phases, runNode, runOf, tasks, trajectories, turnNodes, type RunTreeNode } from './runTree.js';
 import { treeItem } from './runTreeItem.js';
 import { t } from '../translate.js';
+import { throwPlainly } from '../viewFailure.js';
 
 /** The tree of runs: reads only what is unfolded, and shows what fits its filter, in the order that the user chose. */
 export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Disposable {
@@ -46,9 +48,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Di
   async chooseFilter(): Promise<void> {
     const runs = await this.store.runs();
     const lists = await Promise.all(
-      runs.map(async ({ repository, summary, findings }) => {
-        const headers = await (await this.store.reader(repository.stateFolder, summary.id)).headers();
-        return headers.map((header): FilteredTrajectory => ({ header, findings }));
+      runs.map(async (run) => {
+        const headers = await headersAmongOthers(this.store, run);
+        return headers.map((header): FilteredTrajectory => ({ header, findings: run.findings }));
       }),
     );
     const choice = await pickFacets(t('Filter trajectories'), runFacets, lists.flat(), this.choice);
@@ -87,7 +89,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunTreeNode>, vscode.Di
 
   async getChildren(node?: RunTreeNode): Promise<RunTreeNode[]> {
     if (node?.kind === 'page') return [...node.nodes];
-    return [...paged(node, node ? await this.childrenOf(node) : (await this.store.runs()).map(runNode))];
+    return [...paged(node, await this.nodesIn(node).catch(throwPlainly))];
+  }
+
+  private async nodesIn(node: RunTreeNode | undefined): Promise<readonly RunTreeNode[]> {
+    return node ? this.childrenOf(node) : (await this.store.runs()).map(runNode);
   }
 
   private orderChanged(): void {

@@ -10,11 +10,13 @@ import { Lifetime } from '../lifetime.js';
 import { pickFacets } from '../pickFacets.js';
 import { plainLine } from '../plainText.js';
 import type { Repository } from '../repositories.js';
+import { headersAmongOthers } from '../runs/headersAmongOthers.js';
 import type { RunStore } from '../runs/runStore.js';
 import { childrenOfTask, recordsOf, taskFacets, taskNodes, type KnownTask, type TaskTreeNode } from './taskTree.js';
 import { taskOrders } from './taskOrders.js';
 import { taskTreeItem } from './taskTreeItem.js';
 import { t } from '../translate.js';
+import { throwPlainly } from '../viewFailure.js';
 
 /** A task, and whether a person left it out. */
 type StoredTask = Pick<KnownTask, 'task' | 'exclusion'>;
@@ -60,7 +62,7 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
 
   async getChildren(node?: TaskTreeNode): Promise<TaskTreeNode[]> {
     if (node) return [...childrenOfTask(node)];
-    const all = await this.tasks();
+    const all = await this.tasks().catch(throwPlainly);
     const shown = this.order.apply(all.filter((known) => fits(taskFacets, this.choice, known)));
     setContextKey(
       ContextKey.HasExcludedTasks,
@@ -149,11 +151,9 @@ export class TasksTree implements vscode.TreeDataProvider<TaskTreeNode>, vscode.
     return tasks;
   }
 
-  private async played({ root, stateFolder }: Repository): Promise<readonly TrajectoryHeader[]> {
+  private async played({ root }: Repository): Promise<readonly TrajectoryHeader[]> {
     const runs = (await this.store.runs()).filter(({ repository }) => repository.root === root);
-    const lists = await Promise.all(
-      runs.map(async ({ summary }) => (await this.store.reader(stateFolder, summary.id)).headers()),
-    );
+    const lists = await Promise.all(runs.map((run) => headersAmongOthers(this.store, run)));
     return lists.flat();
   }
 }

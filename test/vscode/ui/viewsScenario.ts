@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Message } from '../../../src/trajectory/message.js';
 import { writeTasks } from '../../../src/env/tasks/taskStore.js';
+import { runsFolder } from '../../../src/trainer/run/runDirectory.js';
 import { assistant, hostileText, RecordedRun } from '../fixtures/recordedRun.js';
 import { taskOf } from '../fixtures/workspace.js';
 import type { Scenario } from './playScenario.js';
@@ -171,6 +174,24 @@ const steps: Scenario['steps'] = [
       await workbench.screenshotThemes('runs-filtered');
       await workbench.command('Whetstone: Show All Trajectories');
       await workbench.row('Evaluation before training').waitFor();
+    },
+  ],
+  [
+    'a run whose trajectories are broken hides neither what tasks came to in the others nor their filter, and says so when opened',
+    async ({ workbench, run }) => {
+      await workbench.row('solved 4 of 8').waitFor();
+      await appendFile(join(runsFolder(run.stateFolder), 'run-2', 'trajectories.jsonl'), '{"id":\n');
+      await workbench.row('solved 3 of 7').waitFor();
+      await workbench.command('Whetstone: Filter Trajectories');
+      const outcome = workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'failedOutcome' });
+      await outcome.first().waitFor();
+      await workbench.screenshotThemes('filter-beside-broken');
+      await workbench.page.keyboard.press('Escape');
+      await workbench.row('completed · step 40 of 40').locator('.monaco-tl-twistie').click();
+      const message = await workbench.notification('is broken (');
+      await message.locator('.codicon-notifications-expand').click();
+      await workbench.notification('restore it or delete the run.');
+      await workbench.screenshotThemes('broken-run');
     },
   ],
 ];
