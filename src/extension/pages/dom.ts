@@ -2,6 +2,7 @@
 /// <reference lib="dom.iterable" />
 import { visibleText } from '../trajectory/visibleText.js';
 import { useTranslations } from '../translate.js';
+import { shortText } from './shortText.js';
 import type { Translate, Translations } from './translations.js';
 
 interface VsCodeApi<State> {
@@ -67,6 +68,12 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
     if (child !== undefined) made.append(typeof child === 'string' ? visibleText(child) : child);
   }
   return made;
+}
+
+/** Text of unknown length: a long one is cut, and hovering over it shows more. */
+export function brief(given: string): Child {
+  const { text, title } = shortText(given);
+  return title === undefined ? text : element('span', { title }, text);
 }
 
 /** The place that pages put themselves into. */

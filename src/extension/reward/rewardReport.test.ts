@@ -71,4 +71,11 @@ describe('the report of a reward', () => {
     expect(report.again!.tests).toMatchObject([{ id: 'mended', messageBefore: 'got 1', message: 'got 2' }]);
     expect(report.recorded!.tests[0]).toMatchObject({ messageBefore: '', message: '' });
   });
+
+  it('has the beginning of what a test says at great length', () => {
+    const message = 'x'.repeat(1_000_000);
+    const again = { ...grade, tests: [{ id: 'mended', before: 'failed', after: 'failed', message } as const] };
+    const [row] = rewardReport(trajectory, task, { grade: again, before: new Map([['mended', message]]) }).again!.tests;
+    for (const text of [row.message, row.messageBefore]) expect(text).toBe(`${'x'.repeat(20_000)}…`);
+  });
 });

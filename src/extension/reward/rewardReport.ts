@@ -22,7 +22,7 @@ export interface TestRow {
   readonly list: 'FAIL_TO_PASS' | 'PASS_TO_PASS' | '';
   readonly before: TestStatus;
   readonly after: TestStatus;
-  /** Why it failed in the start tree, and with the patch; empty where it did not, or where nobody has looked. */
+  /** The beginning of why it failed in the start tree, and with the patch; empty where it did not, or where nobody has looked. */
   readonly messageBefore: string;
   readonly message: string;
   /** Whether it does not pass, though the reward wants it to. */
@@ -85,6 +85,11 @@ export function rewardReport(
   };
 }
 
+/** What a test says may be as long as it likes; more than this nobody reads in a page. */
+const shownMessage = 20_000;
+const beginningOf = (message: string) =>
+  message.length > shownMessage ? `${message.slice(0, shownMessage)}…` : message;
+
 function gradeReport(
   { reward, resolved, components, tests, files }: Grade,
   task: Task | undefined,
@@ -93,8 +98,8 @@ function gradeReport(
   const [fail, pass] = [new Set(task?.FAIL_TO_PASS), new Set(task?.PASS_TO_PASS)];
   const rows = tests.map(({ id, before, after, message = '' }): TestRow => {
     const list = fail.has(id) ? 'FAIL_TO_PASS' : pass.has(id) ? 'PASS_TO_PASS' : '';
-    const messageBefore = messagesBefore.get(id) ?? '';
-    return { id, list, before, after, messageBefore, message, isWrong: after !== 'passed' };
+    const messageBefore = beginningOf(messagesBefore.get(id) ?? '');
+    return { id, list, before, after, messageBefore, message: beginningOf(message), isWrong: after !== 'passed' };
   });
   return {
     reward,

@@ -68,5 +68,16 @@ describe('the picture of a group', () => {
     expect(parted.every(({ advantage }) => advantage === null)).toBe(true);
   });
 
+  it('has only the beginning of what is long: of messages, of tools that there are not, of why the machine failed', () => {
+    const long = 'x'.repeat(100_000);
+    const played = rollout(0, null, [user, call(long), { ...answer(long), name: long } as Message]);
+    const failed = { ...played, header: { ...played.header, infrastructureError: long } };
+    for (const { label, detail, text } of groupTree([failed])) {
+      expect(label.length).toBeLessThanOrEqual(80);
+      expect(detail.length).toBeLessThanOrEqual(80);
+      expect(text.length).toBeLessThanOrEqual(4000);
+    }
+  });
+
   it('is empty of no rollouts', () => expect(groupTree([])).toEqual([]));
 });

@@ -106,7 +106,7 @@ function describe(message: Trajectory['nodes'][number]['message']) {
     case 'tool':
       return {
         role: 'observation' as const,
-        label: message.name,
+        label: firstLine(message.name),
         detail: firstLine(text),
         text,
         file: null,
@@ -121,7 +121,7 @@ function outcome(header: TrajectoryHeader) {
   const error = machineError(header);
   const word = error !== null ? t('machine error') : resolved ? t('solved') : t('failed');
   const detail = reward === null ? t('no reward') : t('reward {0}', reward.toFixed(2));
-  const text = t('{0}, {1}, ended: {2}', word, detail, error ?? stopReason);
+  const text = t('{0}, {1}, ended: {2}', word, detail, error ?? stopReason).slice(0, shownText);
   return { role: 'outcome' as const, label: word, detail, text, file: null };
 }
 

@@ -157,6 +157,31 @@ const steps: Scenario['steps'] = [
     },
   ],
   [
+    'names of any length are cut in the picture and in the reward debugger, and hovering shows more of them',
+    async ({ workbench, run }) => {
+      const long = 'long'.repeat(1000);
+      const shown = new RegExp(`^${long.slice(0, 200)}…`);
+      run.rollout(33, long, 0, turn('Let me look.', 'open', { path: long }, 'There is no such file.'));
+      await workbench.command('View: Close All Editors');
+      // What lies below the view's edge is no row.
+      await workbench.row('Step 1').locator('.monaco-tl-twistie').click();
+      await workbench.unfold('Step 33');
+      await workbench.row('longlong').hover();
+      await workbench.row('longlong').locator('[aria-label="Show Rollouts as a Tree"]').click();
+      const page = workbench.webview();
+      await page.locator(`h1[title^="${long.slice(0, 900)}"]`, { hasText: shown }).waitFor();
+      await page.locator('.node').first().focus();
+      for (const key of ['ArrowRight', 'ArrowRight']) await workbench.page.keyboard.press(key);
+      const open = page.locator(`button[title^="${long.slice(0, 900)}"]`, { hasText: 'in the Source' });
+      await open.waitFor();
+      assert.ok((await open.innerText()).length < 250);
+      await workbench.screenshotThemes('long-names-picture');
+      await page.locator('button', { hasText: 'Explain Reward' }).click();
+      await page.locator(`h1 span[title^="${long.slice(0, 900)}"]`, { hasText: shown }).waitFor();
+      await workbench.screenshotThemes('long-names-reward');
+    },
+  ],
+  [
     'the runs show only the trajectories that fit a filter, and say so',
     async ({ workbench }) => {
       await workbench.command('View: Close All Editors');

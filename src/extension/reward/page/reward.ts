@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import './reward.css';
-import { connect, element, root } from '../../pages/dom.js';
+import { brief, connect, element, root } from '../../pages/dom.js';
+import { shortText } from '../../pages/shortText.js';
 import type { AlignedFile, AlignedPiece } from '../alignedPieces.js';
 import type { FromReward, ToReward } from '../rewardMessages.js';
 import { t } from '../../translate.js';
@@ -35,8 +36,14 @@ function show({ title, ended, recorded, again, hasTask }: RewardReport): void {
   compare.disabled = !hasTask;
   gradeAgain.disabled = !hasTask;
   content.replaceChildren(
-    element('h1', { class: 'wrap' }, title),
-    element('p', {}, recorded ? sentence(recorded) : t('It was not graded: {0}', ended)),
+    element('h1', { class: 'wrap' }, brief(title)),
+    recorded
+      ? element('p', {}, sentence(recorded))
+      : element(
+          'p',
+          { class: 'wrap', title: shortText(ended).title },
+          t('It was not graded: {0}', shortText(ended).text),
+        ),
     again ? element('p', {}, t('Graded again: {0}', sentence(again))) : element('span'),
     element(
       'p',
@@ -105,7 +112,9 @@ function componentTable(rows: readonly ComponentRow[], again: readonly Component
 
 /** Where what it gave lies between the least and the most that it can give. */
 function bar({ name, least, most, gave }: ComponentRow): HTMLElement {
-  const meter = element('meter', { attributes: { min: String(least), max: String(most), 'aria-label': name } });
+  const meter = element('meter', {
+    attributes: { min: String(least), max: String(most), 'aria-label': shortText(name).text },
+  });
   meter.value = gave;
   return element('span', { class: 'bar' }, least.toFixed(2), meter, most.toFixed(2));
 }
@@ -138,11 +147,11 @@ function testCell(id: string, isWrong: boolean, again: TestRow | undefined): HTM
     [t('After'), again?.message ?? ''],
   ].filter(([, message]) => message !== '');
   const kind = { class: isWrong ? 'wrong' : '' };
-  if (told.length === 0) return element('span', kind, id);
+  if (told.length === 0) return element('span', kind, brief(id));
   return element(
     'details',
     {},
-    element('summary', kind, id),
+    element('summary', kind, brief(id)),
     ...told.map(([when, message]) => element('div', {}, element('h3', {}, when), element('pre', {}, message))),
   );
 }
@@ -163,7 +172,7 @@ function fileTable(files: readonly FileRow[]): HTMLElement {
     [t('File'), `#${t('Similarity')}`, t('Why')],
     files.map(({ path, ratio, reason }) => [
       // Where only one side changes it there is nothing to align.
-      reason ? path : element('button', { class: 'link', onClick: () => post({ type: 'align', path }) }, path),
+      reason ? path : element('button', { class: 'link', onClick: () => post({ type: 'align', path }) }, brief(path)),
       ratio.toFixed(4),
       reason || t('how alike the two differences are'),
     ]),
@@ -181,7 +190,11 @@ function showAlignment({ path, predicted, oracle }: AlignedFile): void {
     );
   const common = predicted.filter(({ block }) => block !== null).length;
   alignment.replaceChildren(
-    element('h2', { class: 'wrap' }, t('How {0} is aligned: {1} blocks in common', path, common)),
+    element(
+      'h2',
+      { class: 'wrap', title: shortText(path).title },
+      t('How {0} is aligned: {1} blocks in common', shortText(path).text, common),
+    ),
     element('div', { class: 'sides' }, side(t('Predicted'), predicted), side(t('Oracle'), oracle)),
   );
   alignment.scrollIntoView({ block: 'nearest' });
@@ -219,7 +232,13 @@ function table(headings: readonly string[], rows: readonly (readonly (string | N
       'tbody',
       {},
       ...rows.map((row) =>
-        element('tr', {}, ...row.map((cell, index) => element('td', { class: classOf(index) }, cell))),
+        element(
+          'tr',
+          {},
+          ...row.map((cell, index) =>
+            element('td', { class: classOf(index) }, typeof cell === 'string' ? brief(cell) : cell),
+          ),
+        ),
       ),
     ),
   );

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import './tree.css';
 import { connect, element, root } from '../../pages/dom.js';
+import { shortText } from '../../pages/shortText.js';
 import { visibleText } from '../../trajectory/visibleText.js';
 import { t } from '../../translate.js';
 import type { GroupNode } from '../groupTree.js';
@@ -80,7 +81,9 @@ const top = ({ row }: GroupNode) => margin + row * (box.height + box.rowGap);
 function show({ title: text, nodes: given, leftOut }: ToTree): void {
   nodes = given;
   selected = 0;
-  title.textContent = visibleText(text);
+  const heading = shortText(text);
+  title.textContent = visibleText(heading.text);
+  title.title = heading.title ?? '';
   hint.hidden = nodes.length === 0;
   if (leftOut > 0)
     title.append(element('span', { class: 'quiet' }, ` (${t('{0} more rollouts are not drawn', leftOut)})`));
@@ -91,7 +94,7 @@ function show({ title: text, nodes: given, leftOut }: ToTree): void {
   const picture = svg('g', { id: 'picture' }, ...nodes.flatMap(edgeOf), ...shapes);
   const canvas = svg(
     'svg',
-    { viewBox: `0 0 ${width} ${height}`, role: 'tree', 'aria-label': visibleText(text) },
+    { viewBox: `0 0 ${width} ${height}`, role: 'tree', 'aria-label': visibleText(heading.text) },
     picture,
   );
   stage.replaceChildren(canvas);
@@ -240,7 +243,11 @@ function showDetails(node: GroupNode): void {
       ),
       file === null
         ? undefined
-        : element('button', { onClick: () => post({ type: 'openFile', file }) }, t('Open {0} in the Source', file)),
+        : element(
+            'button',
+            { class: 'wrap', title: shortText(file).title, onClick: () => post({ type: 'openFile', file }) },
+            t('Open {0} in the Source', shortText(file).text),
+          ),
     ),
     element('pre', {}, node.text),
   );
