@@ -20,6 +20,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { learningOperations } from '../../src/trainer/estimate/operations.js';
 import { providers, type Provider } from '../../src/trainer/graph/provider.js';
+import { keepsTensors } from '../../src/trainer/model/deviceTensors.js';
 import { narrowParameters } from '../../src/trainer/model/frozenParameters.js';
 import { createLearner, type LlamaLearner } from '../../src/trainer/model/learner.js';
 import {
@@ -32,7 +33,7 @@ import {
 import { freshAdapter, projections, type Adapter } from '../../src/trainer/model/lora.js';
 import type { Precision } from '../../src/trainer/model/precision.js';
 import type { AdamWOptions, TrainingSequence } from '../../src/trainer/model/policy.js';
-import { keepsTensors, uploadParameters } from '../../src/trainer/model/residentParameters.js';
+import { uploadParameters } from '../../src/trainer/model/residentParameters.js';
 import { models } from './models.js';
 import { Peak } from './peak.js';
 

@@ -6,6 +6,7 @@ import { saveCheckpoint } from './model/checkpoint.js';
 import { branchedLearner } from './model/branchedLearner.js';
 import { contextOf } from './model/contextLimit.js';
 import { checkPrecision, chooseDevice } from './model/devices.js';
+import { keepsTensors } from './model/deviceTensors.js';
 import { narrowParameters } from './model/frozenParameters.js';
 import { createGenerator } from './model/generator.js';
 import { createLearner, type WeightFiles } from './model/learner.js';
@@ -13,7 +14,7 @@ import { modelPlace } from './model/hub/modelName.js';
 import { loadModel, merged, type LoadedModel } from './model/loadModel.js';
 import { alphaByRank, copyAdapter, freshAdapter, sameAdapterConfig, type Adapter } from './model/lora.js';
 import type { Generator, Learner } from './model/policy.js';
-import { keepsTensors, uploadParameters } from './model/residentParameters.js';
+import { uploadParameters } from './model/residentParameters.js';
 import { freshValueHead } from './model/valueHead.js';
 import { loadParameters } from './model/weights.js';
 import { deriveSeed } from './rollout/seeds.js';
@@ -77,31 +78,30 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
   const device = await chooseDevice(settings.device);
   await checkPrecision(device, settings.precision);
   const kept = settings.precision === 'float16' ? narrowParameters(config, full) : full;
-  // What is trained changes here at every step; what is not can lie there.
-  const resident = adapter && keepsTensors(device) ? await uploadParameters(config, kept, device) : null;
-  const parameters = resident?.parameters ?? kept;
+  // Learner, reference and generator share them there; what is trained each learner keeps there itself.
+  const frozen = adapter && keepsTensors(device) ? await uploadParameters(config, kept, device) : null;
+  const parameters = frozen?.parameters ?? kept;
   const { deterministic, activationMemory } = settings;
   const options = { config, device, files, deterministic, activationBytes: activationMemory * 2 ** 20 } as const;
   const start = adapter && copyAdapter(adapter);
-  const learner = branchedLearner(
-    await createLearner({
-      ...options,
-      parameters,
-      ...(adapter && { adapter }),
-      ...(isCriticEstimator(settings.algorithm.advantage) && { valueHead: freshValueHead(config) }),
-    }),
-  );
+  const learner = await createLearner({
+    ...options,
+    parameters,
+    ...(adapter && { adapter }),
+    ...(isCriticEstimator(settings.algorithm.advantage) && { valueHead: freshValueHead(config) }),
+  });
   const generator = await createGenerator({
     config,
     parameters,
     ...(adapter && { adapter }),
+    resident: learner.resident,
     device,
     slots: settings.deterministic ? 1 : settings.concurrency,
     maxContext: contextOf(config),
     deterministic: settings.deterministic,
   });
   return {
-    learner,
+    learner: branchedLearner(learner),
     generator,
     codec,
     model: loaded.name === model ? settings.model : loaded.name,
@@ -115,7 +115,7 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
     async dispose() {
       await generator.dispose();
       await learner.dispose();
-      await resident?.dispose();
+      await frozen?.dispose();
     },
   };
 }

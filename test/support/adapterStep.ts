@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { Provider } from '../../src/trainer/graph/provider.js';
 import { loadAdapter } from '../../src/trainer/model/adapterFiles.js';
+import { keepsTensors } from '../../src/trainer/model/deviceTensors.js';
 import { createGenerator } from '../../src/trainer/model/generator.js';
 import { createLearner } from '../../src/trainer/model/learner.js';
-import { keepsTensors, uploadParameters } from '../../src/trainer/model/residentParameters.js';
+import { uploadParameters } from '../../src/trainer/model/residentParameters.js';
 import { readGoldenModel, type goldenNames } from './goldenModels.js';
 
 /** What learner and generator found with one model and adapter: plain numbers, since it crosses a process border. */
@@ -28,7 +29,13 @@ export async function adapterStep(name: (typeof goldenNames)[number], device: Pr
   const files = { write: () => Promise.reject(new Error('unused')), read: () => Promise.reject(new Error('unused')) };
   const shared = { config, parameters, adapter, device, threads: 2 };
   const learner = await createLearner({ ...shared, files });
-  const generator = await createGenerator({ ...shared, slots: 1, maxContext: 64, deterministic: true });
+  const generator = await createGenerator({
+    ...shared,
+    resident: learner.resident,
+    slots: 1,
+    maxContext: 64,
+    deterministic: true,
+  });
   const sample = async () => {
     generator.invalidate();
     return generator.generate({

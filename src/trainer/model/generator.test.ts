@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CopiedTensors } from './deviceTensors.testing.js';
 import { createGenerator, type GeneratorOptions } from './generator.js';
 import { createLearner } from './learner.js';
 import { initializeParameters, type LlamaConfig } from './llamaConfig.js';
+import { trainedNames, weightFeeds } from './modelWeights.js';
 import type { GenerationRequest, GenerationResult, Generator } from './policy.js';
+import { ResidentFeeds } from './residentFeeds.js';
 
 const config: LlamaConfig = {
   vocabularySize: 96,
@@ -259,6 +262,36 @@ test('changed weights count after invalidate', async () => {
   expect(after.tokenIds).not.toEqual(before.tokenIds);
   const expected = await learnerScores(joined(prompt(20, 1), after.tokenIds), 20, 1);
   expectClose(after.logprobs, expected.logprobs);
+});
+
+test('weights on a device are those of the last change, and a device that refuses them fails the request alone', async () => {
+  const device = new CopiedTensors();
+  const model = { config, parameters, adapter: null };
+  const resident = await ResidentFeeds.create(weightFeeds(model), trainedNames(model), device);
+  const there = await create({ resident });
+  const asked = request(prompt(20, 1), { sessionId: 'a' });
+  const play = (each: Generator) => {
+    each.invalidate();
+    return each.generate(asked);
+  };
+  try {
+    const before = await play(there);
+    expect(before).toEqual(await play(generator));
+    for (const [name, values] of sharpParameters(4)) parameters.get(name)!.set(values);
+    expect(await play(there)).toEqual(before);
+    resident.changed();
+    device.room = 3;
+    await expect(play(there)).rejects.toMatchObject({ kind: 'infrastructure', message: 'The device is full.' });
+    device.room = Infinity;
+    const after = await play(there);
+    expect(after).toEqual(await play(generator));
+    expect(after.tokenIds).not.toEqual(before.tokenIds);
+    // Those that fitted at first, and then all of them once, however many tokens were sampled.
+    expect(device.rewritten).toBe(3 + parameters.size);
+  } finally {
+    await there.dispose();
+    await resident.dispose();
+  }
 });
 
 test('timers are served between two tokens', async () => {

@@ -9,6 +9,7 @@ import type { Provider } from '../graph/provider.js';
 import type { LlamaConfig } from './llamaConfig.js';
 import type { Adapter } from './lora.js';
 import type { GenerationRequest, GenerationResult, Generator } from './policy.js';
+import type { ResidentFeeds } from './residentFeeds.js';
 import { onlyAllowed, sampleToken, uniformStream } from './sampling.js';
 
 export interface GeneratorOptions {
@@ -17,6 +18,8 @@ export interface GeneratorOptions {
   readonly parameters: FrozenParameters;
   /** On top of the parameters, where there is one; read in the same way. */
   readonly adapter?: Adapter;
+  /** Both of them as the learner keeps them on the device; outlives the generator. */
+  readonly resident?: ResidentFeeds | null;
   readonly device: Provider;
   readonly threads?: number;
   /** Requests that are decoded side by side; more wait. */

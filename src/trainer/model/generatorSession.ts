@@ -10,6 +10,7 @@ import type { LlamaConfig } from './llamaConfig.js';
 import type { Adapter } from './lora.js';
 import { weightFeeds } from './modelWeights.js';
 import type { Precision } from './precision.js';
+import type { ResidentFeeds } from './residentFeeds.js';
 
 /** What masks a place in a row of scores: its weight is 0 after the softmax. */
 export const masked = -1e9;
@@ -42,9 +43,11 @@ export interface GeneratorSessionOptions {
   readonly threads: number;
   /** On top of the parameters. */
   readonly adapter?: Adapter;
+  /** The model's weights, where they lie on the device. */
+  readonly resident?: ResidentFeeds | null;
 }
 
-/** The compiled decoder. Weights are fed at every run from where the learner keeps them. */
+/** The compiled decoder. Weights are fed at every run from where the learner keeps them, here or on the device. */
 export class GeneratorSession {
   private readonly causalBiases = new Map<number, Tensor>();
 
@@ -52,6 +55,7 @@ export class GeneratorSession {
     private readonly config: LlamaConfig,
     private readonly session: InferenceSession,
     private readonly fixed: Readonly<Record<string, Tensor>>,
+    private readonly resident: ResidentFeeds | null,
   ) {}
 
   static async create(
@@ -59,8 +63,9 @@ export class GeneratorSession {
     parameters: FrozenParameters,
     options: GeneratorSessionOptions,
   ): Promise<GeneratorSession> {
-    const fixed = weightFeeds({ config, parameters, adapter: options.adapter ?? null });
-    return new GeneratorSession(config, await compile(config, precisionOf(parameters), options), fixed);
+    const { adapter = null, resident = null } = options;
+    const fixed = resident?.feeds ?? weightFeeds({ config, parameters, adapter });
+    return new GeneratorSession(config, await compile(config, precisionOf(parameters), options), fixed, resident);
   }
 
   async run(input: DecoderInput): Promise<DecoderOutput> {
@@ -85,6 +90,7 @@ export class GeneratorSession {
       feeds[decodingInputs.pastKeys(layer)] = new Tensor('float32', keys, [rows, kv, d, cache.capacity]);
       feeds[decodingInputs.pastValues(layer)] = new Tensor('float32', values, [rows, kv, cache.capacity, d]);
     }
+    await this.resident?.current();
     const results = await this.session.run(feeds);
     return {
       logits: floats(results[decodingOutputs.logits]),

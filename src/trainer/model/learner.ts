@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { badInput } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
 import { adamWStep, freshAdamWState, globalNorm, type AdamWState } from './adamw.js';
+import { DeviceTensors, keepsTensors } from './deviceTensors.js';
 import { firstNotFinite } from './finite.js';
 import { countOf, precisionOf, trainable, type FrozenParameters } from './frozenParameters.js';
 import { GradientSum } from './gradientSum.js';
@@ -10,6 +11,7 @@ import { LearnerSession, type FoundTargets } from './learnerSession.js';
 import { elementCount, parameterShapes } from './llamaConfig.js';
 import { factorShapes, type Adapter } from './lora.js';
 import { firstLossScale, halvedLossScale, lossScaleAfter, type LossScale } from './lossScale.js';
+import { trainedNames, weightFeeds, type ModelWeights } from './modelWeights.js';
 import { loadOptimizer, saveOptimizer } from './optimizerFile.js';
 import { longestTrunk, planBatches, type MicroBatch, type PackingLimits, type PlannedBatch } from './packing.js';
 import type {
@@ -21,6 +23,7 @@ import type {
   TrainingSequence,
 } from './policy.js';
 import { PrefixMemory } from './prefixMemory.js';
+import { ResidentFeeds } from './residentFeeds.js';
 import { loadValueHead, saveValueHead, valueHeadShapes, type ValueHead } from './valueHead.js';
 
 /** How what is trained, and what belongs to it (config.json, tokenizer), is kept in a folder; float32, unchanged. */
@@ -56,20 +59,26 @@ export interface LlamaLearner extends Learner {
   readonly parameters: ReadonlyMap<string, Float32Array>;
   /** What `accumulate` added up since the last step, by parameter. */
   readonly gradients: ReadonlyMap<string, Float32Array>;
+  /** The weights as they lie on a device that keeps them, for a generator; the learner's own to free. */
+  readonly resident: ResidentFeeds | null;
 }
 
 const deterministicThreads = 2;
 
-/** Throws `bad-input` where the parameters do not fit the configuration. */
+/** Throws `bad-input` where the parameters do not fit the configuration, `infrastructure` where they do not fit the device. */
 export async function createLearner(options: LearnerOptions): Promise<LlamaLearner> {
-  checkParameters(parameterShapes(options.config), options.parameters);
-  return new LlamaLearnerOnOnnx(options);
+  const { config, parameters, adapter = null, valueHead, device } = options;
+  checkParameters(parameterShapes(config), parameters);
+  const policyParameters = adapter?.factors ?? trainable(parameters);
+  const model: ModelWeights = { config, parameters, adapter, valueHead };
+  const resident = keepsTensors(device)
+    ? await ResidentFeeds.create(weightFeeds(model), trainedNames(model), new DeviceTensors(device))
+    : null;
+  return new LlamaLearnerOnOnnx(options, model, policyParameters, resident);
 }
 
 class LlamaLearnerOnOnnx implements LlamaLearner {
   readonly parameters: ReadonlyMap<string, Float32Array>;
-  /** Those of `parameters` that are no critic's. */
-  private readonly policyParameters: ReadonlyMap<string, Float32Array>;
   private readonly session: LearnerSession;
   private readonly limits: PackingLimits;
   private readonly sum: GradientSum;
@@ -78,17 +87,23 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
   private readonly shapes: Map<string, number[]>;
   private optimizer: AdamWState;
 
-  constructor(private readonly options: LearnerOptions) {
-    const { config, parameters, adapter = null, valueHead, device, deterministic = false } = options;
-    this.policyParameters = adapter?.factors ?? trainable(parameters);
+  constructor(
+    private readonly options: LearnerOptions,
+    model: ModelWeights,
+    /** What is trained and is no critic's. */
+    private readonly policyParameters: ReadonlyMap<string, Float32Array>,
+    readonly resident: ResidentFeeds | null,
+  ) {
+    const { device, deterministic = false } = options;
+    const { config, parameters, adapter, valueHead } = model;
     this.lossScale = precisionOf(parameters) === 'float16' ? (options.lossScale ?? firstLossScale) : null;
-    this.parameters = new Map([...this.policyParameters, ...(valueHead ?? [])]);
+    this.parameters = new Map([...policyParameters, ...(valueHead ?? [])]);
     this.shapes = new Map([
       ...(adapter ? factorShapes(config, adapter.config) : parameterShapes(config)),
       ...(valueHead ? valueHeadShapes(config) : []),
     ]);
     const threads = options.threads ?? (deterministic ? deterministicThreads : availableParallelism());
-    this.session = new LearnerSession({ config, parameters, adapter, valueHead }, { device, threads });
+    this.session = new LearnerSession(model, { device, threads, resident });
     this.limits = packingLimits(options);
     this.sum = new GradientSum(this.parameters);
     this.optimizer = freshAdamWState(this.parameters);
@@ -178,6 +193,7 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
       const { learningRate, valueLearningRate = learningRate } = options;
       const rateOf = (name: string) => (this.options.valueHead?.has(name) ? valueLearningRate : learningRate);
       adamWStep(this.parameters, this.gradients, this.optimizer, options, gradientNorm, decays, rateOf);
+      this.resident?.changed();
     }
     this.sum.clear();
     if (this.lossScale === null) return { gradientNorm, skipped };
@@ -204,6 +220,7 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
       ? await loadOptimizer(folder, this.parameters, isScaled)
       : { adamW: freshAdamWState(this.parameters), lossScale: isScaled ? firstLossScale : null };
     for (const [name, values] of this.parameters) values.set(parameters.get(name)!);
+    this.resident?.changed();
     this.sum.clear();
     this.optimizer = adamW;
     this.lossScale = lossScale;
@@ -211,6 +228,7 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
 
   async dispose(): Promise<void> {
     await this.session.dispose();
+    await this.resident?.dispose();
   }
 
   private emptyScores(sequences: readonly TrainingSequence[]): SequenceScores[] {

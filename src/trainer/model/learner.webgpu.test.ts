@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { adapterStep, type AdapterStep } from '../../../test/support/adapterStep.js';
 import { goldenNames, relativeError } from '../../../test/support/goldenModels.js';
 import { goldenStep, type GoldenStep } from '../../../test/support/goldenStep.js';
+import { residentSteps } from '../../../test/support/residentSteps.js';
+import type { ObservedSteps } from '../../../test/support/residentStepsMain.js';
+import type { Rewritten } from '../../../test/support/rewriteMain.js';
 import { runBundled } from '../../../test/support/runBundled.js';
 import { hasSoftwareVulkan, softwareVulkan } from '../../../test/support/softwareVulkan.js';
 
@@ -21,14 +24,66 @@ describe.skipIf(skip)('the learner on WebGPU', { timeout: 300_000 }, () => {
       const output = await runBundled(program, ['qwen2', 'webgpu'], { env, timeoutMs: 290_000 });
       const found = JSON.parse(output) as AdapterStep;
       const wanted = await adapterStep('qwen2', 'cpu');
-      // Seven matrices of each of two layers, and the embedding, which is the head too.
-      expect([wanted.resident, found.resident]).toEqual([0, 15]);
+      // Of each of two layers seven matrices, two norms and three biases; the last norm and the embedding, which is the head too.
+      expect([wanted.resident, found.resident]).toEqual([0, 26]);
       expect(found.tokenIds).toEqual(wanted.tokenIds);
       expect(scoresError(found.logprobs, wanted.logprobs)).toBeLessThan(1e-3);
       for (const [factor, values] of Object.entries(wanted.gradients)) {
         const error = relativeError(Float32Array.from(found.gradients[factor]), Float32Array.from(values));
         expect(error, factor).toBeLessThan(1e-3);
       }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('brings what it trained to the device once an update, for the generator too, and leaves nothing there', async () => {
+    const { env, folder } = await softwareVulkan();
+    try {
+      const updates = 20;
+      const program = 'test/support/residentStepsMain.ts';
+      const output = await runBundled(program, ['qwen2', 'webgpu', String(updates)], { env, timeoutMs: 290_000 });
+      const { steps, work } = JSON.parse(output) as ObservedSteps;
+      const wanted = await residentSteps('qwen2', 'cpu', updates);
+      expect(steps).toHaveLength(updates + 2);
+      wanted.forEach(({ logprobs, sampled }, index) => {
+        const found = steps[index];
+        logprobs.forEach((row, sequence) => expect(scoresError(found.logprobs[sequence], row)).toBeLessThan(1e-4));
+        expect(found.sampled.tokenIds).toEqual(sampled.tokenIds);
+        expect(scoresError(found.sampled.logprobs, sampled.logprobs)).toBeLessThan(1e-4);
+      });
+      // What is trained: 26 parameters and a critic's two; with them lie the two tables of the positions.
+      const nothing = { put: 0, rewritten: 0, freed: 0, runs: 0, fedParameters: 0 };
+      const scored = (rewritten: number) => ({ ...nothing, event: 'scored', rewritten, runs: 1 });
+      const sampled = { ...nothing, event: 'sampled', runs: 6 };
+      const learned = { ...nothing, event: 'learned', runs: 1 };
+      expect(work).toEqual([
+        { ...nothing, event: 'created', put: 30 },
+        ...Array.from({ length: updates }, () => [learned, scored(28), sampled]).flat(),
+        { ...nothing, event: 'skipped', runs: 1 },
+        scored(0),
+        sampled,
+        { ...nothing, event: 'loaded' },
+        scored(28),
+        sampled,
+        { ...nothing, event: 'disposed', freed: 30 },
+      ]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('overwrites what lies on the device in the memory that it has', async () => {
+    const { env, folder } = await softwareVulkan();
+    try {
+      const megabytes = 16;
+      const times = 20;
+      const program = 'test/support/rewriteMain.ts';
+      const output = await runBundled(program, [String(megabytes), String(times)], { env, timeoutMs: 290_000 });
+      const { last, grownBy } = JSON.parse(output) as Rewritten;
+      expect(last).toBe(times);
+      // On the way there the runtime holds a few of them.
+      expect(grownBy).toBeLessThan((megabytes * times) / 2);
     } finally {
       await rm(folder, { recursive: true });
     }

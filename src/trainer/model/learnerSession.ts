@@ -7,10 +7,11 @@ import type { Provider } from '../graph/provider.js';
 import { precisionOf } from './frozenParameters.js';
 import { trainingGraph, trainingInputs, trainingOutputs, type TrainingGraphKind } from './llamaGraph.js';
 import { elementCount, parameterShapes, type LlamaConfig } from './llamaConfig.js';
-import { weightFeeds, type ModelWeights } from './modelWeights.js';
+import { trainedNames, weightFeeds, type ModelWeights } from './modelWeights.js';
 import type { Precision } from './precision.js';
 import type { PrefixMemory } from './prefixMemory.js';
 import type { MicroBatch } from './packing.js';
+import type { ResidentFeeds } from './residentFeeds.js';
 
 /**
  * From so many weights on a graph gives back what it took for a run: each of the three or four that a step needs would otherwise
@@ -24,6 +25,8 @@ const weightCount = (config: LlamaConfig): number =>
 export interface SessionOptions {
   readonly device: Provider;
   readonly threads: number;
+  /** The model's weights, where they lie on the device. */
+  readonly resident: ResidentFeeds | null;
 }
 
 /** Keys and values of a micro-batch's tokens in one layer, [rows * length, keyValueHeads * headDim]. */
@@ -41,7 +44,10 @@ export interface FoundTargets {
   readonly stateValues: Float32Array;
 }
 
-/** The compiled graphs of one model: each is compiled when it is first wanted. Weights are fed at every run. */
+/**
+ * The compiled graphs of one model: each is compiled when it is first wanted. Weights are fed at every run, from here or from where
+ * they lie on the device.
+ */
 export class LearnerSession {
   private readonly graphs = new Map<string, Promise<InferenceSession>>();
   private readonly fixed: Record<string, Tensor>;
@@ -51,7 +57,7 @@ export class LearnerSession {
     private readonly model: ModelWeights,
     private readonly options: SessionOptions,
   ) {
-    this.fixed = weightFeeds(model);
+    this.fixed = options.resident?.feeds ?? weightFeeds(model);
     this.precision = precisionOf(model.parameters);
   }
 
@@ -99,8 +105,7 @@ export class LearnerSession {
       feeds[trainingInputs.stateValueCoefficients] = new Tensor('float32', coefficients.stateValues, [count, 1]);
     }
     const results = await this.run(kind, feeds);
-    const { adapter, parameters, valueHead = new Map<string, Float32Array>() } = this.model;
-    for (const name of [...(adapter?.factors ?? parameters).keys(), ...valueHead.keys()]) {
+    for (const name of trainedNames(this.model)) {
       const gradient = results[trainingOutputs.gradient(name)];
       if (gradient) receive(name, floats(gradient));
     }
@@ -132,7 +137,9 @@ export class LearnerSession {
     const graph = () => trainingGraph(config, adapter?.config ?? null, kind, this.precision);
     const session = known ?? compile(graph(), this.options, keepsMemory);
     if (!known) this.graphs.set(key, session);
-    return run(await session, feeds);
+    const compiled = await session;
+    await this.options.resident?.current();
+    return run(compiled, feeds);
   }
 
   /** Feeds for the inputs of a kind; the graph is not asked for those that it has no use for. */

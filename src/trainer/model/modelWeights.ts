@@ -20,9 +20,7 @@ export function weightFeeds({ config, parameters, adapter, valueHead }: ModelWei
   const feed = (shapes: ReadonlyMap<string, number[]>, values: FrozenParameters) => {
     for (const [name, shape] of shapes) {
       const numbers = values.get(name)!;
-      if (!ArrayBuffer.isView(numbers)) feeds[name] = numbers;
-      else if (numbers instanceof Float32Array) feeds[name] = new Tensor('float32', numbers, shape);
-      else feeds[name] = new Tensor('float16', numbers, shape);
+      feeds[name] = ArrayBuffer.isView(numbers) ? tensorOf(numbers, shape) : numbers;
     }
   };
   feed(parameterShapes(config), parameters);
@@ -30,3 +28,11 @@ export function weightFeeds({ config, parameters, adapter, valueHead }: ModelWei
   if (valueHead) feed(valueHeadShapes(config), valueHead);
   return feeds;
 }
+
+/** The names of those feeds that training changes. */
+export const trainedNames = ({ parameters, adapter, valueHead }: ModelWeights): ReadonlySet<string> =>
+  new Set([...(adapter?.factors ?? parameters).keys(), ...(valueHead?.keys() ?? [])]);
+
+/** Of numbers, or the bits of float16, in place. */
+export const tensorOf = (values: Float32Array | Uint16Array, shape: readonly number[]): Tensor =>
+  values instanceof Float32Array ? new Tensor('float32', values, shape) : new Tensor('float16', values, shape);
