@@ -1,6 +1,8 @@
 import { loadRunTokenizer } from '../../trainer/run/runTokenizer.js';
 import { embeddedModelFolder } from '../../trainer/model/checkpoint.js';
 import { openRun } from '../../trainer/run/runReader.js';
+import { shownAnew } from '../../trajectory/shownAnew.js';
+import { historyLines } from '../historyLines.js';
 import { jsonOption, locateState, repoOption, type AddCommand, type RepoOptions } from '../options.js';
 import { print, printable, printJson } from '../output.js';
 
@@ -43,14 +45,18 @@ async function mask(runId: string, trajectoryId: string, options: RepoOptions): 
       };
     });
   });
-  if (options.json)
-    return printJson({ id: trajectory.id, task: trajectory.taskId, reward: trajectory.grade?.reward ?? null, tokens });
+  const history = shownAnew(trajectory.nodes);
+  if (options.json) {
+    const { id, taskId: task, grade } = trajectory;
+    return printJson({ id, task, reward: grade?.reward ?? null, history, tokens });
+  }
   // The policy's own tokens between these marks; everything else is prompt, observation or glue, or was forced on it.
   const forced = tokens.filter((token) => token.forced).length;
   const ofForced = forced === 0 ? '' : `; ${forced} more begin turns whose tool exploration forced, so their mask is 0`;
   print(
     `${trajectory.id}: ${tokens.length} tokens, ${tokens.filter((token) => token.mask === 1).length} of them sampled, marked \u00ab \u00bb${ofForced}`,
   );
+  for (const line of historyLines(history)) print(line);
   let inside = 0;
   let text = '';
   for (const token of tokens) {

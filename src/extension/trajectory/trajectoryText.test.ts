@@ -68,6 +68,19 @@ function trajectory(texts: readonly string[]): Trajectory {
 const anyText = fc.string({ unit: 'binary', maxLength: 40 });
 
 describe('the text of a trajectory', () => {
+  it('says where the policy was shown its history anew, and why', () => {
+    const { nodes, ...rest } = trajectory(['a task', 'an answer', 'seen']);
+    const anew = node({ role: 'user', content: 'a task' }, 'a task', null, 0);
+    const branches = (['template', 'window', 'summary'] as const).map((branch) => ({ ...anew, branch }));
+    const { text, sections } = layOut({ ...rest, nodes: [...nodes, ...branches] }, tokenizer);
+    expect(text.match(/^── history shown anew · .* ──$/gm)).toEqual([
+      '── history shown anew · the chat template renders it otherwise than it was stored ──',
+      '── history shown anew · older observations are left out ──',
+      '── history shown anew · for a summary, or from one on ──',
+    ]);
+    expect(sections.slice(-3).map(({ role }) => role)).toEqual(['prompt', 'prompt', 'prompt']);
+  });
+
   it('holds the messages themselves where the record has no tokens at all', () => {
     const recorded = trajectory(['a task', 'an answer']);
     const bare = recorded.nodes.map((one) => ({ ...one, tokenIds: new Int32Array(0) }));

@@ -2,7 +2,7 @@ import type { TextCodec } from '../../trainer/text/textCodec.js';
 import { isTurn } from '../../trajectory/message.js';
 import { badInput } from '../../trajectory/errors.js';
 import { messageText } from '../../trajectory/messageText.js';
-import type { Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
+import type { BranchReason, Trajectory, TrajectoryNode } from '../../trajectory/trajectory.js';
 import { pathOfNodes, turnLabel } from './turns.js';
 import { kindWord } from './kindWord.js';
 import { plainLine } from '../plainText.js';
@@ -165,7 +165,15 @@ function titleOf({ taskId, sample, kind, step, grade, infrastructureError }: Tra
   return `━━ ${taskId} · ${t('{0} {1} of step {2}', kindWord(kind), sample + 1, step)} · ${outcome} · ${reward} ━━`;
 }
 
-function headerOf({ message }: TrajectoryNode, turn: number): string {
+/** Why the policy was shown its history anew. */
+const shownAnewWords: Readonly<Record<BranchReason, () => string>> = {
+  template: () => t('the chat template renders it otherwise than it was stored'),
+  window: () => t('older observations are left out'),
+  summary: () => t('for a summary, or from one on'),
+};
+
+function headerOf({ message, branch }: TrajectoryNode, turn: number): string {
+  if (branch !== undefined) return `── ${t('history shown anew')} · ${shownAnewWords[branch]()} ──`;
   switch (message.role) {
     case 'assistant':
       if (!isTurn(message)) return `── ${t('agent')} · ${t('summary of its progress')} ──`;

@@ -49,6 +49,14 @@ it('tells the share of turns whose tool was forced, of a branch those that are i
   expect([shareOf([whole]), shareOf([whole, branch]), shareOf([branch])]).toEqual([1 / 3, 1 / 4, undefined]);
 });
 
+it('tells how often the template rewrote the history, where it did', () => {
+  const user = { role: 'user', content: '' };
+  const rewritten = ['template', 'window', 'template'].map((branch) => ({ message: user, branch }));
+  const played = [rollout(1, graded(1)), { ...rollout(1, graded(0)), nodes: rewritten } as unknown as Trajectory];
+  expect(rolloutMetrics(played, [])['rollouts/template_rewrites']).toBe(1);
+  expect(rolloutMetrics(played.slice(0, 1), [])).not.toHaveProperty('rollouts/template_rewrites');
+});
+
 it('holds finite numbers only, also where nothing was played', () => {
   for (const none of [rolloutMetrics([], []), rolloutMetrics([rollout(1, null)], [groupAdvantages([null])])])
     expect(Object.values(none).every(Number.isFinite)).toBe(true);

@@ -1,4 +1,5 @@
 import { isTurn } from '../../trajectory/message.js';
+import { shownAnew } from '../../trajectory/shownAnew.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { GroupAdvantages } from './advantages.js';
 import type { PolicySums } from './policyGradient.js';
@@ -58,7 +59,16 @@ export function rolloutMetrics(
     'rollouts/turns': meanOf(statistics.map(({ turns }) => turns)),
     'rollouts/infrastructure_failures': trajectories.length - grades.length,
     ...forcedMetrics(trajectories),
+    ...rewriteMetrics(trajectories),
   };
+}
+
+/** How many times, in a rollout, the chat template rewrote the history; nothing where it never did. */
+export function rewriteMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
+  const rewrites = trajectories.map(
+    ({ nodes }) => shownAnew(nodes).filter(({ reason }) => reason === 'template').length,
+  );
+  return sum(rewrites) === 0 ? {} : { 'rollouts/template_rewrites': meanOf(rewrites) };
 }
 
 /** Share of the turns whose tool exploration forced; nothing where it forced none. What a branch shares is another's. */

@@ -3,7 +3,7 @@ import { isTurn } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { passAtK } from '../algorithm/passAtK.js';
-import { meanOf } from '../algorithm/stepMetrics.js';
+import { meanOf, rewriteMetrics } from '../algorithm/stepMetrics.js';
 import { measurePatch } from './patchMeasures.js';
 
 /** Whether each episode of a task solved it, in the order of the samples; null where the machine failed. */
@@ -71,6 +71,7 @@ export function evaluationMetrics(
     ...Object.fromEntries([...earned].map((name) => [`rewards/${name}/mean`, meanOf(scoresOf(name))])),
     'steps/mean': meanOf(statistics.map(({ turns }) => turns)),
     ...rate('tools/accuracy', valid, sum(calls)),
+    ...rewriteMetrics(graded),
     'tools/calls': meanOf(calls),
     ...rate('tools/recovery', recoveries.filter(Boolean).length, recoveries.length),
     'cost/sampled_tokens': meanOf(statistics.map(({ sampledTokens }) => sampledTokens)),
