@@ -62,8 +62,8 @@ describe('a step of learning', () => {
   });
 
   it('corrects replayed groups for the weights that sampled them, and its own not', async () => {
-    const fresh = [rollout(0, 1, 1), rollout(1, 1, 0)];
-    const old = [rollout(2, 1, 1), rollout(3, 1, 0)];
+    const fresh = [rollout(0, 1, 1), rollout(1, 1, 0)].map((one) => ({ ...one, policyStep: 4 }));
+    const old = [rollout(2, 1, 1), rollout(3, 1, 0)].map((one) => ({ ...one, policyStep: 1 }));
     const learner = halved();
     const result = await learnStep(learner, null, [fresh], settingsOf({}), 5, { replayed: [old] });
     const slopes = learner.slopes().map(([slope]) => slope);
@@ -74,6 +74,8 @@ describe('a step of learning', () => {
     // What older weights sampled says nothing about the sampler, nor about this step's rewards.
     expect(result.metrics['sampling/sampling_logp_difference/mean']).toBeCloseTo(Math.log(2), 6);
     expect(result.metrics['groups/played']).toBe(1);
+    // Half of the tokens are of weights that are three steps older.
+    expect(result.metrics).toMatchObject({ 'sampling/staleness/mean': 1.5, 'sampling/staleness/max': 3 });
     const alone = await learnStep(same(), null, [[rollout(0, 1, 0), rollout(1, 1, 0)]], settingsOf({}), 5, {
       replayed: [old],
     });

@@ -101,7 +101,7 @@ export async function learnStep(
       ...forcedMetrics(groups.flat()),
       ...overlongMetrics(groups.flat(), settings),
       entropy: meanOf(groups.flat().flatMap(sampledEntropies)),
-      ...(updates && updateMetrics(lessons, scores, updates)),
+      ...(updates && updateMetrics(lessons, scores, updates, step)),
       ...told.metrics,
       learning_rate: settings.learningRate,
       ...updateCounts(updates?.steps ?? []),

@@ -1,4 +1,4 @@
-import type { LearnedTokens } from '../trajectory/trajectory.js';
+import type { LearnedTokens, Trajectory } from '../trajectory/trajectory.js';
 import type { Advantage } from './algorithm/advantageEstimators.js';
 import { sampledTokens, type PolicySums } from './algorithm/policyGradient.js';
 import { policyLosses, type PolicyLossOptions } from './algorithm/policyLosses.js';
@@ -111,10 +111,14 @@ export async function update(
   return { oldLogprobs: oldLogprobs!, coefficients: first!, sums, critic, hindsight: hindsight!, steps };
 }
 
+/** By how many steps the weights that learn in a step are newer than those that sampled. */
+export const stalenessOf = ({ policyStep }: Pick<Trajectory, 'policyStep'>, step: number) => step - 1 - policyStep;
+
 export function updateMetrics(
   lessons: readonly Rollout[],
   scores: Scores,
   { sums, critic, steps, oldLogprobs }: Updates,
+  step: number,
 ): Record<string, number> {
   const sampledOf = (values: (index: number) => ArrayLike<number>) =>
     lessons.flatMap(({ sequence }, index) => Array.from(values(index)).filter((_, t) => sequence.actionMask[t] === 1));
@@ -124,6 +128,7 @@ export function updateMetrics(
     const sampled = samplerLogprobs(lessons[index].trajectory);
     return Array.from(oldLogprobs[index], (value, t) => Math.abs(value - sampled[t]));
   });
+  const staleness = sampledOf((index) => oldLogprobs[index].map(() => stalenessOf(lessons[index].trajectory, step)));
   const weights = scores.importanceWeights;
   return {
     // Where only hindsight taught, there is nothing to tell of the policy's own tokens.
@@ -131,6 +136,8 @@ export function updateMetrics(
     ...critic[0]?.metrics,
     'sampling/sampling_logp_difference/mean': meanOf(differences),
     'sampling/sampling_logp_difference/max': differences.reduce((most, value) => Math.max(most, value), 0),
+    'sampling/staleness/mean': meanOf(staleness),
+    'sampling/staleness/max': staleness.reduce((most, value) => Math.max(most, value), 0),
     ...importanceMetrics(weights === null ? [] : sampledOf((index) => weights[index])),
     grad_norm: meanOf(steps.flatMap(({ gradientNorm, skipped }) => (skipped ? [] : [gradientNorm]))),
   };

@@ -1,3 +1,4 @@
+import { stalenessOf } from '../../trainer/learnUpdate.js';
 import { loadRunTokenizer } from '../../trainer/run/runTokenizer.js';
 import { embeddedModelFolder } from '../../trainer/model/checkpoint.js';
 import { openRun } from '../../trainer/run/runReader.js';
@@ -24,6 +25,8 @@ async function mask(runId: string, trajectoryId: string, options: RepoOptions): 
     await loadRunTokenizer(run, embeddedModelFolder),
   ];
   const finite = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value);
+  // Nobody sampled a demonstration: no weights were older.
+  const learnedIn = trajectory.kind === 'demonstration' ? undefined : learned?.step;
   let position = 0;
   const tokens = trajectory.nodes.flatMap((node, nodeIndex) => {
     const texts = tokenizer.tokenTexts(node.tokenIds);
@@ -42,6 +45,7 @@ async function mask(runId: string, trajectoryId: string, options: RepoOptions): 
         learner_logprob: finite(learned?.learnerLogprobs[at]),
         reference_logprob: finite(learned?.referenceLogprobs[at]),
         coefficient: finite(learned?.coefficients[at]),
+        staleness: learnedIn === undefined || node.actionMask[index] === 0 ? null : stalenessOf(trajectory, learnedIn),
       };
     });
   });
