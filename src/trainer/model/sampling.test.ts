@@ -63,6 +63,34 @@ describe('a sampled token', () => {
     expect(token.logprob).toBeCloseTo(Math.log(softmax([...logits], 1)[token.id]!), 6);
   });
 
+  test('is the one that sorting the whole vocabulary gives', () => {
+    // Of a few values, so that many are equal.
+    const values = fc.array(fc.integer({ min: -40, max: 40 }), { minLength: 1, maxLength: 200 });
+    const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+    fc.assert(
+      fc.property(values, unit, fc.nat(200), unit, unit, (list, u, topK, topP, minP) => {
+        const weights = softmax(list, 1);
+        const falling = [...list.keys()].sort((a, b) => list[b]! - list[a]! || a - b);
+        const likely = falling.filter((id) => weights[id]! >= minP * weights[falling[0]!]! * (1 - 1e-9));
+        const candidates = topK > 0 && topK < list.length ? likely.slice(0, topK) : likely;
+        const sum = (ids: readonly number[]) => ids.reduce((total, id) => total + weights[id]!, 0);
+        const [kept, sums] = [sum(candidates), candidates.map((_, index) => sum(candidates.slice(0, index + 1)))];
+        const nucleus = Math.max(1, 1 + sums.findIndex((total) => total >= topP * kept));
+        const place = sums.findIndex((total) => total > u * sums[nucleus - 1]!);
+        const edges = [
+          ...sums.map((total) => total / kept - topP),
+          ...sums.map((total) => total / sums[nucleus - 1]! - u),
+        ];
+        // What rounding decides is left out.
+        fc.pre(edges.every((edge) => Math.abs(edge) > 1e-9));
+        const cut = topK > 0 && topK < list.length ? true : topP < 1 || minP > 0;
+        fc.pre(cut);
+        const { id } = sampleToken(Float32Array.from(list), { temperature: 1, topP, topK, minP }, u);
+        expect(id).toBe(candidates[place]);
+      }),
+    );
+  });
+
   test('never has probability 0, whatever the logits and the random number', () => {
     const values = fc.array(fc.float({ min: -1000, max: 1000, noNaN: true }), { minLength: 1, maxLength: 40 });
     const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

@@ -70,31 +70,56 @@ export function onlyAllowed(logits: Float32Array, allowed: Uint8Array): Float32A
 /** Top-k first, then min-p, then top-p within what they kept. The greatest weight is 1. */
 function draw(weights: Float64Array, total: number, { topK, topP, minP = 0 }: SamplingOptions, u: number): number {
   const cutsK = topK > 0 && topK < weights.length;
-  if (!cutsK && topP >= 1 && minP <= 0) return inverseCdf(weights, null, u * total);
-  const ids = Array.from(weights.keys()).filter((id) => weights[id]! >= minP);
-  ids.sort((a, b) => weights[b]! - weights[a]! || a - b);
+  if (!cutsK && topP >= 1 && minP <= 0) return inverseCdf(weights, u * total);
+  const possible = minP <= 0 ? total : weights.reduce((sum, weight) => (weight >= minP ? sum + weight : sum), 0);
+  const ids = greatest(weights, minP, (count, mass) => (cutsK ? count >= topK : mass >= topP * possible));
   const candidates = cutsK ? ids.slice(0, topK) : ids;
-  const kept = candidates.reduce((sum, id) => sum + weights[id]!, 0);
+  const kept = cutsK ? candidates.reduce((sum, id) => sum + weights[id]!, 0) : possible;
   let mass = 0;
   let count = 0;
   while (count < candidates.length && (count === 0 || mass < topP * kept)) mass += weights[candidates[count++]!]!;
-  return inverseCdf(weights, candidates.slice(0, count), u * mass);
+  return inverseCdfOf(weights, candidates.slice(0, count), u * mass);
 }
 
-/** The first id (in the order of `ids`, or of the vocabulary) at which the running sum of weights passes `target`. */
-function inverseCdf(weights: Float64Array, ids: readonly number[] | null, target: number): number {
-  const count = ids?.length ?? weights.length;
+/**
+ * The ids of the greatest weights, falling, until `suffices` says so of their count and sum: few as a rule, while to sort a whole
+ * vocabulary takes longer than a step of a small model. Of those below `least` none.
+ */
+function greatest(weights: Float64Array, least: number, suffices: (count: number, mass: number) => boolean): number[] {
+  for (let halvings = 8; ; halvings *= 2) {
+    const bound = Math.max(least, 2 ** -halvings);
+    const ids: number[] = [];
+    let mass = 0;
+    for (let id = 0; id < weights.length; id++) {
+      const weight = weights[id]!;
+      if (weight < bound) continue;
+      ids.push(id);
+      mass += weight;
+    }
+    if (bound <= Math.max(least, 0) || suffices(ids.length, mass))
+      return ids.sort((a, b) => weights[b]! - weights[a]! || a - b);
+  }
+}
+
+/** The first id at which the running sum of weights passes `target`. */
+function inverseCdf(weights: Float64Array, target: number): number {
   let sum = 0;
-  let last = 0;
-  for (let i = 0; i < count; i++) {
-    const id = ids?.[i] ?? i;
-    if (weights[id] === 0) continue;
+  for (let id = 0; id < weights.length; id++) {
     sum += weights[id]!;
-    last = id;
     if (sum > target) return id;
   }
   // Rounding may leave the sum a hair below the target.
-  return last;
+  return weights.findLastIndex((weight) => weight > 0);
+}
+
+/** The same in the order of `ids`. */
+function inverseCdfOf(weights: Float64Array, ids: readonly number[], target: number): number {
+  let sum = 0;
+  for (const id of ids) {
+    sum += weights[id]!;
+    if (sum > target) return id;
+  }
+  return ids.findLast((id) => weights[id]! > 0)!;
 }
 
 /**
