@@ -1,6 +1,7 @@
 import { needsReference } from '../data/stages.js';
 import type { Provider } from '../graph/provider.js';
 import { contextOf } from '../model/contextLimit.js';
+import { keepsFactors } from '../model/keptFactors.js';
 import { activationBytesPerToken, packingLimits } from '../model/learnerLimits.js';
 import { elementCount, parameterShapes, type LlamaConfig } from '../model/llamaConfig.js';
 import { factorShapes } from '../model/lora.js';
@@ -15,7 +16,7 @@ export interface MemoryEstimate {
   readonly reference: number;
   /** What one micro-batch keeps for its backward pass, and its logits. */
   readonly activations: number;
-  /** Keys and values of the episodes that are played side by side, each as long as it may be. */
+  /** Keys and values of the episodes that are played side by side, each as long as it may be; and the decoder's own weights. */
   readonly caches: number;
   /** The program and its compiled graphs. */
   readonly program: number;
@@ -46,6 +47,7 @@ export const trainedCount = (config: LlamaConfig, { lora }: Pick<Settings, 'lora
  * K key and value heads of width d, R episodes side by side and C tokens of context,
  *
  *   weights 4 P (+ 4 T)   learning 4 T (2 + 2)   reference 4 P, with an adapter 4 T   caches 8 L K d R (C + C rounded up)
+ *   (+ 4 P on the CPU, of models that are held twice: keptFactors.ts)
  *   activations 1.6 n a + 3 * 4 V t, for a micro-batch of n tokens and t targets (learnerLimits.ts) and a vocabulary of V
  *
  * It is what the training's process takes, with a device's own memory where there is one; the tests of the episodes are not
@@ -67,7 +69,9 @@ export function estimateMemory(config: LlamaConfig, settings: MemorySettings, de
     reference: needsReference(settings) ? float * (isAdapter ? trained : parameters) : 0,
     activations: arenaShare * tokens * activationBytesPerToken(config, 0) + float * logitTensors * logits,
     // The batch's own, and the sequences', which grow by doubling.
-    caches: float * cachedNumbers * rows * (context + 2 ** Math.ceil(Math.log2(context))),
+    caches:
+      float * cachedNumbers * rows * (context + 2 ** Math.ceil(Math.log2(context))) +
+      (keepsFactors(config, settings.precision, device) ? float * parameters : 0),
     program: programBytes,
   };
   return { ...parts, total: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0) };

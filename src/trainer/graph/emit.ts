@@ -4,6 +4,7 @@ import {
   attributeType,
   elementType,
   encodeModel,
+  externalLocation,
   type OnnxAttribute,
   type OnnxNode,
   type OnnxTensor,
@@ -16,9 +17,14 @@ import { terms, type DType, type Dim, type Shape } from './shape.js';
 /**
  * Writes tensors as an ONNX model whose outputs are named by the map's keys; inputs keep their names. The model runs
  * everywhere; for `provider` it is written with the operators that stay on the device.
+ * @param fixed inputs that are given once, when the model is loaded, as external data of their names
  */
-export function emitModel(outputs: ReadonlyMap<string, Tensor>, provider: Provider = 'cpu'): Uint8Array {
-  const emitter = new Emitter(provider);
+export function emitModel(
+  outputs: ReadonlyMap<string, Tensor>,
+  provider: Provider = 'cpu',
+  fixed: ReadonlySet<string> = new Set(),
+): Uint8Array {
+  const emitter = new Emitter(provider, fixed);
   const order = topologicalOrder([...outputs.values()], emittedInputs);
   order.forEach((tensor) => emitter.declare(tensor));
   order.forEach((tensor) => emitter.emit(tensor));
@@ -155,7 +161,10 @@ class Emitter {
   >();
   private count = 0;
 
-  constructor(readonly provider: Provider) {}
+  constructor(
+    readonly provider: Provider,
+    private readonly fixed: ReadonlySet<string>,
+  ) {}
 
   declare(tensor: Tensor): void {
     if (!isOp(tensor, 'input')) {
@@ -164,6 +173,12 @@ class Emitter {
     }
     const { name } = tensor.parameters;
     this.names.set(tensor, name);
+    if (this.fixed.has(name)) {
+      const [dims, dataType] = [tensor.shape.map(Number), onnxType(tensor.dtype)];
+      const externalData = [{ key: 'location', value: name }] as const;
+      this.initializers.set(name, { name, dims, dataType, externalData, dataLocation: externalLocation });
+      return;
+    }
     this.inputs.push(valueInfo(name, tensor));
     tensor.shape.forEach((dim, axis) => {
       const [first, ...others] = terms(dim);

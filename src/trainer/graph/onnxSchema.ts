@@ -17,7 +17,11 @@ const root = protobuf.parse(`
     string name = 1; float f = 2; int64 i = 3; bytes s = 4; repeated float floats = 7; repeated int64 ints = 8;
     int32 type = 20;
   }
-  message Tensor { repeated int64 dims = 1; int32 data_type = 2; string name = 8; bytes raw_data = 9; }
+  message Tensor {
+    repeated int64 dims = 1; int32 data_type = 2; string name = 8; bytes raw_data = 9;
+    repeated Entry external_data = 13; int32 data_location = 14;
+  }
+  message Entry { string key = 1; string value = 2; }
   message ValueInfo { string name = 1; Type type = 2; }
   message Type { TensorType tensor_type = 1; }
   message TensorType { int32 elem_type = 1; TensorShape shape = 2; }
@@ -45,7 +49,10 @@ export interface OnnxTensor {
   readonly name: string;
   readonly dims: readonly number[];
   readonly dataType: number;
-  readonly rawData: Uint8Array;
+  readonly rawData?: Uint8Array;
+  /** Where the values lie that the model does not hold: by the name that they are given under when it is loaded. */
+  readonly externalData?: readonly { readonly key: 'location'; readonly value: string }[];
+  readonly dataLocation?: typeof externalLocation;
 }
 export interface OnnxValueInfo {
   readonly name: string;
@@ -64,6 +71,8 @@ export interface OnnxGraph {
   readonly output: readonly OnnxValueInfo[];
 }
 
+/** Of a tensor whose values are outside of the model. */
+export const externalLocation = 1;
 /** Attribute types of the standard. */
 export const attributeType = { float: 1, int: 2, string: 3, ints: 7 } as const;
 /** Element types of the standard. */

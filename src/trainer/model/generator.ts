@@ -14,9 +14,9 @@ import { onlyAllowed, sampleToken, uniformStream } from './sampling.js';
 
 export interface GeneratorOptions {
   readonly config: LlamaConfig;
-  /** By Hugging Face's names; read at every step, so the learner's changes count at once (then call `invalidate`). */
+  /** By Hugging Face's names; what the learner changes in them counts from `invalidate` on. */
   readonly parameters: FrozenParameters;
-  /** On top of the parameters, where there is one; read in the same way. */
+  /** On top of the parameters, where there is one. */
   readonly adapter?: Adapter;
   /** Both of them as the learner keeps them on the device; outlives the generator. */
   readonly resident?: ResidentFeeds | null;
@@ -87,6 +87,7 @@ class BatchGenerator implements Generator {
 
   invalidate(): void {
     this.store.clear();
+    this.session.renew();
   }
 
   async dispose(): Promise<void> {
@@ -223,10 +224,8 @@ class BatchGenerator implements Generator {
         ? (error as Error)
         : infrastructure(say`Generation failed: ${reason}.`, 'Try --device cpu, or a smaller model.', error);
     for (const { reject } of [...this.waiting, ...this.running.values()]) reject(failure);
-    for (const generation of this.running.keys()) {
-      this.batch.remove(generation);
-      generation.sequence.busy = false;
-    }
+    for (const generation of this.running.keys()) generation.sequence.busy = false;
+    this.batch.clear();
     this.running.clear();
     this.waiting = [];
     this.store.clear();

@@ -16,8 +16,11 @@ export interface Generation {
   readonly entropies: number[];
 }
 
-/** Capacities are multiples of this, so that a growing sequence moves seldom. */
-const capacityStep = 128;
+/**
+ * Capacities are multiples of this. What is not filled is read at every step as the rest is, for which there is most of a step's time
+ * beside the weights; so it is little, and everyone moves when the longest sequence has grown by so much.
+ */
+const capacityStep = 32;
 
 /**
  * A batch of one row has another kernel in onnxruntime, whose last bits differ from those of two rows and more, which
@@ -31,7 +34,10 @@ const leastRows = 2;
  */
 const mostRows = 16;
 
-/** The generations that are decoded together, a token a step; their caches lie side by side. */
+/**
+ * The generations that are decoded together, a token a step; their caches lie side by side. What they sample is kept here, and given to
+ * their sequences when they leave.
+ */
 export class GeneratorBatch {
   private readonly generations: Generation[] = [];
   private cache: KeyValueCache;
@@ -44,22 +50,36 @@ export class GeneratorBatch {
     /** Shapes that follow from the generations alone, and always all slots. */
     private readonly fixedShape: boolean,
   ) {
-    this.cache = this.allocate(capacityStep);
-    this.pastBias = this.emptyBias();
+    this.cache = this.emptyCache();
+    this.pastBias = this.biases();
   }
 
   add(generation: Generation): void {
     this.generations.push(generation);
-    this.load(this.generations.length - 1);
+    this.fitCapacity();
+    const { cache, tokens } = generation.sequence;
+    const row = this.generations.length - 1;
+    this.cache.copyRow(row, cache, 0, 0, tokens.length);
+    this.unmask(row);
   }
 
   remove(generation: Generation): void {
     const row = this.generations.indexOf(generation);
     if (row < 0) return;
+    const { sequence, request } = generation;
+    sequence.keep(this.cache, row, request.tokenIds.length);
     const last = this.generations.pop()!;
     if (last === generation) return;
     this.generations[row] = last;
-    this.load(row);
+    this.cache.copyRow(row, this.cache, this.generations.length, 0, last.sequence.tokens.length);
+    this.unmask(row);
+  }
+
+  /** Removes everyone, and with them numbers that are none: even masked, those would be in the sums of who comes next. */
+  clear(): void {
+    this.generations.length = 0;
+    this.cache = this.emptyCache();
+    this.pastBias = this.biases();
   }
 
   /** Feeds every generation its last token; returns each one's logits, [vocabulary]. */
@@ -98,37 +118,20 @@ export class GeneratorBatch {
     return generations.map((generation, row) => {
       const { sequence } = generation;
       const position = sequence.tokens.length;
-      sequence.reserve(position + 1);
-      layers.forEach((layer, index) => {
-        sequence.cache.write(0, position, index, layer, row, 1, 1);
-        this.cache.write(first + row, position, index, layer, row, 1, 1);
-      });
+      layers.forEach((layer, index) => this.cache.write(first + row, position, index, layer, row, 1, 1));
       this.pastBias[(first + row) * capacity + position] = 0;
       sequence.tokens.push(tokens[row]!);
       return { generation, logits: logits.subarray(row * vocabularySize, (row + 1) * vocabularySize) };
     });
   }
 
-  /** Copies a generation's cache into its row. */
-  private load(row: number): void {
-    const { sequence } = this.generations[row]!;
-    const length = sequence.tokens.length;
-    // Where it does not fit, the next step moves everyone.
-    if (length >= this.cache.capacity) return;
-    this.cache.copyRow(row, sequence.cache, 0, length);
-    const start = row * this.cache.capacity;
-    this.pastBias.fill(0, start, start + length).fill(masked, start + length, start + this.cache.capacity);
-  }
-
-  /** Makes room for one more token of the longest sequence; gives room back where most (or any) of it is unused. */
+  /** Makes room for one more token of the longest sequence, and gives back what none needs. */
   private fitCapacity(): void {
     const longest = Math.max(...this.generations.map(({ sequence }) => sequence.tokens.length + 1));
     const wanted = Math.ceil(longest / capacityStep) * capacityStep;
-    const suffices = wanted <= this.cache.capacity && wanted * 2 >= this.cache.capacity;
-    if (this.fixedShape ? wanted === this.cache.capacity : suffices) return;
-    this.cache = this.allocate(wanted);
-    this.pastBias = this.emptyBias();
-    for (let row = 0; row < this.generations.length; row++) this.load(row);
+    if (wanted === this.cache.capacity) return;
+    this.cache.resize(wanted);
+    this.pastBias = this.biases();
   }
 
   /** Rows of the model's input for this many generations: a power of two, so that there are few shapes. */
@@ -140,12 +143,24 @@ export class GeneratorBatch {
     return Math.min(rows, most);
   }
 
-  private allocate(capacity: number): KeyValueCache {
+  private emptyCache(): KeyValueCache {
     // The last run has no row alone either.
-    return new KeyValueCache(this.config, this.slots + Number(this.slots % mostRows === 1), capacity);
+    return new KeyValueCache(this.config, this.slots + Number(this.slots % mostRows === 1), capacityStep);
   }
 
-  private emptyBias(): Float32Array {
-    return new Float32Array(this.cache.rows * this.cache.capacity).fill(masked);
+  /** For the cache as it is. */
+  private biases(): Float32Array {
+    this.pastBias = new Float32Array(this.cache.rows * this.cache.capacity).fill(masked);
+    this.generations.forEach((_generation, row) => this.unmask(row));
+    return this.pastBias;
+  }
+
+  /** Lets a row see what its generation has in the cache, and no more. */
+  private unmask(row: number): void {
+    const { capacity } = this.cache;
+    const { length } = this.generations[row]!.sequence.tokens;
+    this.pastBias
+      .fill(0, row * capacity, row * capacity + length)
+      .fill(masked, row * capacity + length, (row + 1) * capacity);
   }
 }

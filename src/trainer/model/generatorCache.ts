@@ -1,43 +1,81 @@
 import type { LlamaConfig } from './llamaConfig.js';
 
+/** Memory is taken for multiples of so many positions, so that a growing cache is seldom moved out of it. */
+const roomStep = 256;
+
 /**
- * Keys and values of sequences, in memory of ours that a decoder is fed without copying. Of each layer: keys
- * [rows, keyValueHeads, headDim, capacity], values [rows, keyValueHeads, capacity, headDim].
+ * Keys and values of sequences, in memory of ours that a decoder is fed without copying. Of each layer, keys and values:
+ * [rows, keyValueHeads, capacity, headDim].
  */
 export class KeyValueCache {
-  readonly keys: readonly Float32Array[];
-  readonly values: readonly Float32Array[];
-  /** Numbers of one row in one layer's keys, or values. */
-  readonly rowSize: number;
+  readonly keys: Float32Array[];
+  readonly values: Float32Array[];
+  private held: number;
+  /** Positions that there is memory for. */
+  private room: number;
 
   constructor(
     private readonly config: LlamaConfig,
     readonly rows: number,
-    readonly capacity: number,
+    capacity: number,
   ) {
-    this.rowSize = config.keyValueHeads * config.headDim * capacity;
+    this.held = capacity;
+    this.room = capacity;
     const layers = () => Array.from({ length: config.layers }, () => new Float32Array(rows * this.rowSize));
     this.keys = layers();
     this.values = layers();
   }
 
-  get bytes(): number {
-    return 2 * this.config.layers * this.rows * this.rowSize * Float32Array.BYTES_PER_ELEMENT;
+  get capacity(): number {
+    return this.held;
   }
 
-  /** Copies the first `count` positions of another cache's row. */
-  copyRow(row: number, source: KeyValueCache, sourceRow: number, count: number): void {
+  /** Numbers of one row in one layer's keys, or values. */
+  get rowSize(): number {
+    return this.config.keyValueHeads * this.held * this.config.headDim;
+  }
+
+  get bytes(): number {
+    const { layers, keyValueHeads: kv, headDim: d } = this.config;
+    return 2 * layers * this.rows * kv * this.room * d * Float32Array.BYTES_PER_ELEMENT;
+  }
+
+  /** Changes the capacity of all rows, which keep what they have from their start on, as far as it fits. */
+  resize(capacity: number): void {
+    if (capacity === this.held) return;
+    const room = Math.ceil(capacity / roomStep) * roomStep;
+    const staysInPlace = capacity <= this.room && room * 2 > this.room;
+    const lines = this.rows * this.config.keyValueHeads;
+    const { headDim: d } = this.config;
+    const [from, to] = [this.held * d, capacity * d];
+    const kept = Math.min(from, to);
+    const move = (old: Float32Array): Float32Array => {
+      const memory = staysInPlace ? new Float32Array(old.buffer) : new Float32Array(lines * room * d);
+      const moved = memory.subarray(0, lines * to);
+      for (let i = 0; i < lines; i++) {
+        // Those that move towards the end make room first.
+        const line = to > from ? lines - 1 - i : i;
+        moved.set(old.subarray(line * from, line * from + kept), line * to);
+      }
+      return moved;
+    };
+    for (let layer = 0; layer < this.config.layers; layer++) {
+      this.keys[layer] = move(this.keys[layer]!);
+      this.values[layer] = move(this.values[layer]!);
+    }
+    this.held = capacity;
+    if (!staysInPlace) this.room = room;
+  }
+
+  /** Copies the positions from `start` up to `end` of a row of another cache, or of this one. */
+  copyRow(row: number, source: KeyValueCache, sourceRow: number, start: number, end: number): void {
     const { layers, keyValueHeads: kv, headDim: d } = this.config;
     for (let layer = 0; layer < layers; layer++) {
-      for (let line = 0; line < kv * d; line++) {
-        const from = (sourceRow * kv * d + line) * source.capacity;
-        const to = (row * kv * d + line) * this.capacity;
-        this.keys[layer]!.set(source.keys[layer]!.subarray(from, from + count), to);
-      }
       for (let head = 0; head < kv; head++) {
         const from = (sourceRow * kv + head) * source.capacity * d;
-        const to = (row * kv + head) * this.capacity * d;
-        this.values[layer]!.set(source.values[layer]!.subarray(from, from + count * d), to);
+        const to = ((row * kv + head) * this.capacity + start) * d;
+        this.keys[layer]!.set(source.keys[layer]!.subarray(from + start * d, from + end * d), to);
+        this.values[layer]!.set(source.values[layer]!.subarray(from + start * d, from + end * d), to);
       }
     }
   }
@@ -59,11 +97,12 @@ export class KeyValueCache {
     const [keys, values] = [this.keys[layer]!, this.values[layer]!];
     for (let head = 0; head < kv; head++) {
       const from = (outputRow * kv + head) * time * d;
-      const valuesTo = ((row * kv + head) * this.capacity + start) * d;
-      for (let i = 0; i < count * d; i++) values[valuesTo + i] = output.values[from + i]!;
-      for (let t = 0; t < count; t++)
-        for (let i = 0; i < d; i++)
-          keys[((row * kv + head) * d + i) * this.capacity + start + t] = output.keys[from + t * d + i]!;
+      const to = ((row * kv + head) * this.capacity + start) * d;
+      // A loop is faster than `set` of a view for the few numbers of one token.
+      for (let i = 0; i < count * d; i++) {
+        keys[to + i] = output.keys[from + i]!;
+        values[to + i] = output.values[from + i]!;
+      }
     }
   }
 }

@@ -1,7 +1,7 @@
 import { Graph, type Tensor } from '../graph/graph.js';
 import type { Provider } from '../graph/provider.js';
 import { multiplyDims } from '../graph/shape.js';
-import type { LlamaConfig } from './llamaConfig.js';
+import { embeddingParameter, parameterShapes, type LlamaConfig } from './llamaConfig.js';
 import type { AdapterConfig } from './lora.js';
 import type { Precision } from './precision.js';
 import { decoder, head, isSliding, modelInputs, type Multiply, product, withinWindow } from './llamaLayers.js';
@@ -13,8 +13,8 @@ import { decoder, head, isSliding, modelInputs, type Multiply, product, withinWi
  *   picks        int32 [picks]: flat index (row * time + column) of the tokens whose logits are wanted
  *   past bias    float32 [rows, 1, 1, 1, past]: 0 where the row's cache is filled, very negative elsewhere
  *   causal bias  float32 [time, time]: 0 up to the diagonal, very negative above
- *   past keys    of every layer, float32 [rows, keyValueHeads, headDim, past]
- *   past values  of every layer, float32 [rows, keyValueHeads, past, headDim]
+ *   past keys    of every layer, float32 [rows, keyValueHeads, past, headDim]
+ *   past values  as the keys
  *   past places  int32 [past]: 0, 1, 2, ..., the positions in the cache; only where a layer sees a sliding window
  */
 export const decodingInputs = {
@@ -26,6 +26,8 @@ export const decodingInputs = {
   pastKeys: (layer: number) => `past keys ${layer}`,
   pastValues: (layer: number) => `past values ${layer}`,
   pastPlaces: 'past places',
+  /** The embedding as the head's matrix, where that is given apart. */
+  head: 'head',
 } as const;
 
 /** Logits float32 [picks, vocabulary]; keys and values of the given tokens, float32 [rows, keyValueHeads, time, headDim]. */
@@ -35,16 +37,34 @@ export const decodingOutputs = {
   values: (layer: number) => `values ${layer}`,
 } as const;
 
-/** Logits of new tokens that follow a cache of keys and values, and their own keys and values; as `provider` computes it best. */
+export interface DecodingForm {
+  readonly provider: Provider;
+  readonly precision: Precision;
+  /** Whether the factors of the products, see `productFactors`, are given when the graph is loaded and not at every run. */
+  readonly keepsFactors: boolean;
+}
+
+/** The matrices that inputs are multiplied by: the graph's name for each, and the parameter's. */
+export function productFactors(config: LlamaConfig): ReadonlyMap<string, string> {
+  const factors = [...parameterShapes(config)].flatMap(([name, shape]) =>
+    shape.length === 2 && name !== embeddingParameter ? [[name, name] as const] : [],
+  );
+  // Tokens are looked up in the embedding as it is.
+  return new Map([...factors, ...(config.tieEmbeddings ? [[decodingInputs.head, embeddingParameter] as const] : [])]);
+}
+
+/** Logits of new tokens that follow a cache of keys and values, and their own keys and values. */
 export function decodingGraph(
   config: LlamaConfig,
   adapter: AdapterConfig | null,
-  provider: Provider,
-  precision: Precision = 'float32',
+  { provider, precision, keepsFactors }: DecodingForm,
 ): ReadonlyMap<string, Tensor> {
-  const multiply = provider === 'cpu' ? weightFirst : product;
+  const multiply = provider === 'cpu' && !keepsFactors ? weightFirst : product;
   const graph = new Graph();
   const { weights } = modelInputs(graph, config, adapter, precision);
+  const headWeights = new Map(weights);
+  if (keepsFactors && config.tieEmbeddings)
+    headWeights.set(embeddingParameter, graph.input(decodingInputs.head, [config.vocabularySize, config.hiddenSize]));
   const { keyValueHeads: kv, headDim: d } = config;
   const tokens = graph.input(decodingInputs.tokens, ['rows', 'time'], 'int32');
   const positions = graph.input(decodingInputs.positions, ['rows', 'time'], 'int64');
@@ -63,19 +83,20 @@ export function decodingGraph(
       outputs.set(decodingOutputs.keys(layer), keys).set(decodingOutputs.values(layer), values);
       const bias = isSliding(config, layer) ? slidingBiases : biases;
       const past = {
-        keys: graph.input(decodingInputs.pastKeys(layer), ['rows', kv, d, 'past']),
+        keys: graph.input(decodingInputs.pastKeys(layer), ['rows', kv, 'past', d]),
         values: graph.input(decodingInputs.pastValues(layer), ['rows', kv, 'past', d]),
         bias: bias.past,
       };
-      return attendToBoth(graph, queries, past, { keys, values, bias: bias.now });
+      const now = { keys, values, bias: bias.now };
+      return attendToBoth(graph, queries, past, now, provider === 'cpu' ? queryByQuery : groupAtOnce);
     },
   });
-  outputs.set(decodingOutputs.logits, head(graph, config, weights, graph.gather(hidden, picks), multiply));
+  outputs.set(decodingOutputs.logits, head(graph, config, headWeights, graph.gather(hidden, picks), multiply));
   return outputs;
 }
 
 /**
- * The product as (weight . input^T)^T: onnxruntime's kernels of the CPU copy the second factor into their own order at every run, and
+ * The product as (weight . input^T)^T, for a weight that is given at the run: onnxruntime's kernels of the CPU copy the second factor into their own order at every run, and
  * a few tokens are copied faster than a weight: the products of 16 tokens take a third less time, those of one a tenth more.
  */
 const weightFirst: Multiply = (graph, input, weight) => {
@@ -108,28 +129,36 @@ interface Memory {
   readonly bias: Tensor;
 }
 
+/** The products of a group's rows [rows, kv, group, time, m] with what its head keeps, [rows, kv, n, d] or transposed. */
+type GroupProduct = (graph: Graph, left: Tensor, right: Tensor, transposeB: boolean) => Tensor;
+
+/** As one product of [group * time, m]. */
+const groupAtOnce: GroupProduct = (graph, left, right, transposeB) => {
+  const [rows, kv, group, time, width] = left.shape;
+  const flat = graph.reshape(left, [rows, kv, multiplyDims([group, time]), width]);
+  const products = graph.matmul(flat, right, { transposeB });
+  return graph.reshape(products, [rows, kv, group, time, products.shape[3]]);
+};
+
+/** As one for each of the group: the CPU's kernels read the second factor in place where the first is a single row, or else copy it. */
+const queryByQuery: GroupProduct = (graph, left, right, transposeB) => {
+  const [rows, kv, length, width] = right.shape;
+  return graph.matmul(left, graph.reshape(right, [rows, kv, 1, length, width]), { transposeB });
+};
+
 /**
  * Attention over the cache and the new tokens without joining them, which would copy the whole cache at every token:
- * softmax([a, b]) . [v, w] = (exp(a - m) . v + exp(b - m) . w) / (sum exp(a - m) + sum exp(b - m)). Past keys are
- * transposed already: [rows, kv, d, past].
+ * softmax([a, b]) . [v, w] = (exp(a - m) . v + exp(b - m) . w) / (sum exp(a - m) + sum exp(b - m)).
  */
-function attendToBoth(graph: Graph, queries: Tensor, past: Memory, now: Memory): Tensor {
-  const [rows, kv, group, time, d] = queries.shape;
-  const flat = multiplyDims([group, time]);
-  const flatQueries = graph.reshape(queries, [rows, kv, flat, d]);
-  const scores = (keys: Tensor, transposeB: boolean, bias: Tensor) => {
-    const products = graph.matmul(flatQueries, keys, { transposeB });
-    const length = products.shape[3];
-    return graph.add(graph.reshape(products, [rows, kv, group, time, length]), bias);
-  };
-  const [pastScores, nowScores] = [scores(past.keys, false, past.bias), scores(now.keys, true, now.bias)];
+function attendToBoth(graph: Graph, queries: Tensor, past: Memory, now: Memory, multiply: GroupProduct): Tensor {
+  const scores = ({ keys, bias }: Memory) => graph.add(multiply(graph, queries, keys, true), bias);
+  const [pastScores, nowScores] = [scores(past), scores(now)];
   const maxima = graph.concat([graph.reduceMax(pastScores, [4]), graph.reduceMax(nowScores, [4])], 4);
   const maximum = graph.reduceMax(maxima, [4]);
-  const weigh = (part: Tensor, values: Tensor) => {
+  const weigh = (part: Tensor, { values }: Memory) => {
     const weights = graph.exp(graph.sub(part, maximum));
-    const product = graph.matmul(graph.reshape(weights, [rows, kv, flat, part.shape[4]]), values);
-    return { sum: graph.reduceSum(weights, [4]), product: graph.reshape(product, [rows, kv, group, time, d]) };
+    return { sum: graph.reduceSum(weights, [4]), product: multiply(graph, weights, values, false) };
   };
-  const [ofPast, ofNow] = [weigh(pastScores, past.values), weigh(nowScores, now.values)];
+  const [ofPast, ofNow] = [weigh(pastScores, past), weigh(nowScores, now)];
   return graph.div(graph.add(ofPast.product, ofNow.product), graph.add(ofPast.sum, ofNow.sum));
 }

@@ -35,8 +35,8 @@ function fill(sequence: CachedSequence, tokenIds: Int32Array, prompt = true): vo
 function expectPositions(sequence: CachedSequence): void {
   const { keys, values, capacity } = sequence.cache;
   sequence.tokens.forEach((_, i) => {
-    for (let line = 0; line < 4; line++) expect(keys[0]![line * capacity + i]).toBe(i);
-    for (let head = 0; head < 2; head++) expect(values[0]![(head * capacity + i) * 2 + 1]).toBe(i);
+    for (const { 0: numbers } of [keys, values])
+      for (let head = 0; head < 2; head++) expect(numbers![(head * capacity + i) * 2 + 1]).toBe(i);
   });
 }
 

@@ -6,7 +6,10 @@ export const chunkTokens = 64;
 
 const firstCapacity = 128;
 
-/** The tokens of a session that have been computed, with their keys and values. */
+/**
+ * The tokens of a session that have been computed, with their keys and values; of a request that is being decoded, those of the
+ * sampled tokens are in the batch until it leaves.
+ */
 export class CachedSequence {
   tokens: number[] = [];
   /**
@@ -15,20 +18,23 @@ export class CachedSequence {
    */
   asPrompt = 0;
   busy = false;
-  cache: KeyValueCache;
+  readonly cache: KeyValueCache;
 
-  constructor(private readonly config: LlamaConfig) {
+  constructor(config: LlamaConfig) {
     this.cache = new KeyValueCache(config, 1, firstCapacity);
   }
 
   /** Makes room for `length` tokens. */
   reserve(length: number): void {
-    if (length <= this.cache.capacity) return;
-    let capacity = this.cache.capacity;
+    let { capacity } = this.cache;
     while (capacity < length) capacity *= 2;
-    const larger = new KeyValueCache(this.config, 1, capacity);
-    larger.copyRow(0, this.cache, 0, this.tokens.length);
-    this.cache = larger;
+    this.cache.resize(capacity);
+  }
+
+  /** Takes over the keys and values of its tokens from `start` on, which were computed in a row of another cache. */
+  keep(source: KeyValueCache, row: number, start: number): void {
+    this.reserve(this.tokens.length);
+    this.cache.copyRow(0, source, row, start, this.tokens.length);
   }
 
   /** Forgets what follows the first `length` tokens. */
@@ -41,7 +47,7 @@ export class CachedSequence {
   copyPrefix(source: CachedSequence, count: number): void {
     this.truncate(0);
     this.reserve(count);
-    this.cache.copyRow(0, source.cache, 0, count);
+    this.cache.copyRow(0, source.cache, 0, 0, count);
     this.tokens = source.tokens.slice(0, count);
     this.asPrompt = count;
   }

@@ -5,11 +5,11 @@ import { emitModel } from '../graph/emit.js';
 import type { Provider } from '../graph/provider.js';
 import { precisionOf, type FrozenParameters } from './frozenParameters.js';
 import type { KeyValueCache } from './generatorCache.js';
-import { decodingGraph, decodingInputs, decodingOutputs } from './generatorGraph.js';
+import { decodingGraph, decodingInputs, decodingOutputs, productFactors, type DecodingForm } from './generatorGraph.js';
+import { keepsFactors } from './keptFactors.js';
 import type { LlamaConfig } from './llamaConfig.js';
 import type { Adapter } from './lora.js';
 import { weightFeeds } from './modelWeights.js';
-import type { Precision } from './precision.js';
 import type { ResidentFeeds } from './residentFeeds.js';
 
 /** What masks a place in a row of scores: its weight is 0 after the softmax. */
@@ -47,15 +47,22 @@ export interface GeneratorSessionOptions {
   readonly resident?: ResidentFeeds | null;
 }
 
-/** The compiled decoder. Weights are fed at every run from where the learner keeps them, here or on the device. */
+/**
+ * The compiled decoder. Weights are fed at every run from where the learner keeps them, here or on the device, but for those that
+ * `keepsFactors`: these are given when it is compiled, and after `renew` anew.
+ */
 export class GeneratorSession {
   private readonly causalBiases = new Map<number, Tensor>();
+  private session: InferenceSession | null = null;
+  private isStale = false;
 
   private constructor(
     private readonly config: LlamaConfig,
-    private readonly session: InferenceSession,
-    private readonly fixed: Readonly<Record<string, Tensor>>,
+    private readonly compile: () => Promise<InferenceSession>,
+    private readonly fed: Readonly<Record<string, Tensor>>,
     private readonly resident: ResidentFeeds | null,
+    /** Whether what it was compiled with may change. */
+    private readonly canBeStale: boolean,
   ) {}
 
   static async create(
@@ -63,16 +70,30 @@ export class GeneratorSession {
     parameters: FrozenParameters,
     options: GeneratorSessionOptions,
   ): Promise<GeneratorSession> {
-    const { adapter = null, resident = null } = options;
-    const fixed = resident?.feeds ?? weightFeeds({ config, parameters, adapter });
-    return new GeneratorSession(config, await compile(config, precisionOf(parameters), options), fixed, resident);
+    const { adapter = null, resident = null, device } = options;
+    const precision = precisionOf(parameters);
+    const keeps = resident === null && keepsFactors(config, precision, device);
+    const factors = keeps ? productFactors(config) : new Map<string, string>();
+    const given = new Map([...factors].map(([input, name]) => [input, parameters.get(name) as Float32Array]));
+    const feeds = resident?.feeds ?? weightFeeds({ config, parameters, adapter });
+    const fed = keeps ? Object.fromEntries(Object.entries(feeds).filter(([name]) => !given.has(name))) : feeds;
+    const form = { provider: device, precision, keepsFactors: keeps };
+    const compileNow = () => compile(config, form, options, given);
+    const created = new GeneratorSession(config, compileNow, fed, resident, keeps && adapter === null);
+    created.session = await compileNow();
+    return created;
+  }
+
+  /** The weights have changed: the next run sees them all. */
+  renew(): void {
+    this.isStale = this.canBeStale;
   }
 
   async run(input: DecoderInput): Promise<DecoderOutput> {
     const { rows, firstRow = 0, time, cache } = input;
     const { keyValueHeads: kv, headDim: d, layers } = this.config;
     const feeds: Record<string, Tensor> = {
-      ...this.fixed,
+      ...this.fed,
       [decodingInputs.tokens]: new Tensor('int32', input.tokens, [rows, time]),
       [decodingInputs.positions]: new Tensor('int64', input.positions, [rows, time]),
       [decodingInputs.picks]: new Tensor('int32', input.picks, [input.picks.length]),
@@ -87,10 +108,15 @@ export class GeneratorSession {
       buffer.subarray(firstRow * cache.rowSize, (firstRow + rows) * cache.rowSize);
     for (let layer = 0; layer < layers; layer++) {
       const [keys, values] = [filled(cache.keys[layer]!), filled(cache.values[layer]!)];
-      feeds[decodingInputs.pastKeys(layer)] = new Tensor('float32', keys, [rows, kv, d, cache.capacity]);
+      feeds[decodingInputs.pastKeys(layer)] = new Tensor('float32', keys, [rows, kv, cache.capacity, d]);
       feeds[decodingInputs.pastValues(layer)] = new Tensor('float32', values, [rows, kv, cache.capacity, d]);
     }
     await this.resident?.current();
+    if (this.isStale) {
+      await this.dispose();
+      this.isStale = false;
+    }
+    this.session ??= await this.compile();
     const results = await this.session.run(feeds);
     return {
       logits: floats(results[decodingOutputs.logits]),
@@ -101,8 +127,10 @@ export class GeneratorSession {
     };
   }
 
-  dispose(): Promise<void> {
-    return this.session.release();
+  async dispose(): Promise<void> {
+    const { session } = this;
+    this.session = null;
+    await session?.release();
   }
 
   private causalBias(time: number): Tensor {
@@ -117,16 +145,21 @@ export class GeneratorSession {
 
 async function compile(
   config: LlamaConfig,
-  precision: Precision,
-  options: GeneratorSessionOptions,
+  form: DecodingForm,
+  { device, adapter, threads }: GeneratorSessionOptions,
+  given: ReadonlyMap<string, Float32Array>,
 ): Promise<InferenceSession> {
-  const { device, adapter } = options;
   try {
-    const model = emitModel(decodingGraph(config, adapter?.config ?? null, device, precision), device);
-    return await InferenceSession.create(model, sessionOptions(options.device, options.threads));
+    const graph = decodingGraph(config, adapter?.config ?? null, form);
+    const model = emitModel(graph, device, new Set(given.keys()));
+    const externalData = [...given].map(([path, { buffer, byteOffset, byteLength }]) => ({
+      path,
+      data: new Uint8Array(buffer, byteOffset, byteLength),
+    }));
+    return await InferenceSession.create(model, { ...sessionOptions(device, threads), externalData });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw badInput(say`Cannot generate on '${options.device}': ${reason}.`, 'Use --device cpu.', error);
+    throw badInput(say`Cannot generate on '${device}': ${reason}.`, 'Use --device cpu.', error);
   }
 }
 
