@@ -21,6 +21,7 @@ import type { Learner } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
 import { ownNodes } from './rollout/nodes.js';
 import type { Settings } from './run/settings.js';
+import { milestoneCount } from './shaping/milestones.js';
 import { branchMetrics, fromPrompt, treePlaces } from './treePlaces.js';
 import { scoreInformationGains, turnViewOf } from './turnCredit.js';
 
@@ -38,6 +39,8 @@ export interface LearnStepExtras {
   readonly replayed?: readonly (readonly Trajectory[])[];
   /** Ids of the turn in which the task's oracle would be said, for IGPO; null where it cannot. */
   readonly oracleTurn?: (taskId: string) => Int32Array | null;
+  /** Turns in which a rollout reached its milestones (shaping/milestones.ts), for subgoal returns. */
+  readonly milestonesOf?: (trajectory: Trajectory) => ReadonlyMap<string, number>;
   /** Imitated beside the step's loss. */
   readonly hindsight?: HindsightLesson;
 }
@@ -56,14 +59,19 @@ export async function learnStep(
   groups: readonly (readonly Trajectory[])[],
   settings: Settings,
   step: number,
-  { replayed = [], oracleTurn = () => null, hindsight = noHindsight }: LearnStepExtras = {},
+  {
+    replayed = [],
+    oracleTurn = () => null,
+    milestonesOf = () => new Map<string, number>(),
+    hindsight = noHindsight,
+  }: LearnStepExtras = {},
 ): Promise<LearnedStep> {
   const everything = [...groups, ...replayed];
   const problems = everything.flat().flatMap(checkActionMask);
   if (problems.length > 0) throw new Error(`internal: action mask: ${problems[0]}`);
   refuseConstrained(everything.flat());
   const { advantage: estimator, dynamicSampling } = settings.algorithm;
-  const turns = await turnViews(learner, everything.flat(), settings, oracleTurn);
+  const turns = await turnViews(learner, everything.flat(), settings, oracleTurn, milestonesOf);
   const rollouts = everything.map((group, index) => {
     const [isReplayed, places] = [index >= groups.length, treePlaces(group)];
     return group.map((one) => rolloutOf(one, settings, isReplayed, turns.get(one), places.get(one)));
@@ -147,8 +155,9 @@ function refuseConstrained(trajectories: readonly Trajectory[]): void {
 async function turnViews(
   learner: Learner,
   trajectories: readonly Trajectory[],
-  { algorithm }: Settings,
+  { algorithm, shaping }: Settings,
   oracleTurn: (taskId: string) => Int32Array | null,
+  milestonesOf: (trajectory: Trajectory) => ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<Trajectory, Outcome['turns']>> {
   if (!isTurnEstimator(algorithm.advantage) && algorithm.advantage !== 'scored-turns') return new Map();
   const gains =
@@ -159,8 +168,14 @@ async function turnViews(
           trajectories.map(({ taskId }) => oracleTurn(taskId)),
         )
       : null;
+  const worth = shaping.milestones / milestoneCount;
+  const subgoalsOf = (trajectory: Trajectory) =>
+    algorithm.advantage === 'subgoals' ? { reachedIn: milestonesOf(trajectory), worth } : null;
   return new Map(
-    trajectories.map((trajectory, index) => [trajectory, turnViewOf(trajectory, gains && gains[index])] as const),
+    trajectories.map(
+      (trajectory, index) =>
+        [trajectory, turnViewOf(trajectory, gains && gains[index], subgoalsOf(trajectory))] as const,
+    ),
   );
 }
 

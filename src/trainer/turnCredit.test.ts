@@ -152,3 +152,26 @@ describe('information gain', () => {
     expect(advantages[0].every(Number.isFinite)).toBe(true);
   });
 });
+
+describe('subgoals', () => {
+  it('reach the learner as coefficients of the turn that came to one earlier, though rewards are equal', async () => {
+    const settings = parseSettings({
+      klCoefficient: 0,
+      shaping: { milestones: 0.2 },
+      algorithm: { advantage: 'subgoals', turnDiscount: 0.5 },
+    });
+    const group = [episode(0, ['x', 'y'], 0.2), episode(1, ['x', 'y'], 0.2)];
+    const learner = new ScriptedLearner(() => -1);
+    const { metrics } = await learnStep(learner, null, [group], settings, 1, {
+      milestonesOf: ({ sample }) => new Map([['faulty file opened', sample]]),
+    });
+    expect(metrics['updates/made']).toBe(1);
+    // Of 0.2 one milestone is 0.05: the first turns return 0.05 + 0.15/2 and 0.2/2, the others have not come as far as each other.
+    const first = groupAdvantages([0.125, 0.1]).advantages;
+    const slopes = learner.given[0].map(({ logprobs }) => [logprobs[2], logprobs[5]]);
+    slopes.forEach(([slope, other], index) => {
+      expect(slope).toBeCloseTo(-first[index] / 4, 6);
+      expect(other).toBeCloseTo(0, 12);
+    });
+  });
+});

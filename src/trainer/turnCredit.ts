@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Trajectory } from '../trajectory/trajectory.js';
 import { informationGains } from './algorithm/informationGain.js';
+import type { Subgoals } from './algorithm/subgoals.js';
 import type { TurnView } from './algorithm/turnView.js';
 import type { Learner, TrainingSequence } from './model/policy.js';
 
@@ -8,7 +9,11 @@ import type { Learner, TrainingSequence } from './model/policy.js';
  * The turns of a trajectory. The state before a turn is a digest of what was said since the turn before: of the same task,
  * the same observations in the same words.
  */
-export function turnViewOf({ nodes }: Trajectory, gains: readonly number[] | null = null): TurnView {
+export function turnViewOf(
+  { nodes }: Trajectory,
+  gains: readonly number[] | null = null,
+  subgoals: Subgoals | null = null,
+): TurnView {
   const turnOfToken = new Int32Array(nodes.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)).fill(-1);
   const states: string[] = [];
   let seen: string[] = [];
@@ -24,7 +29,7 @@ export function turnViewOf({ nodes }: Trajectory, gains: readonly number[] | nul
     }
     start = end;
   }
-  return { turnOfToken, states, gains };
+  return { turnOfToken, states, gains, subgoals };
 }
 
 /** Longest oracle, in tokens, whose probability is asked for. */

@@ -6,12 +6,13 @@ import { igpoAdvantages } from './igpo.js';
 import { reinforcePlusPlusAdvantages } from './reinforcePlusPlus.js';
 import { rlooAdvantages } from './rloo.js';
 import { overParts, treeAdvantages, type TreePlace } from './treeAdvantages.js';
+import { subgoalAdvantages } from './subgoals.js';
 import { turnDiscounted } from './turnDiscounted.js';
 import { overTokens } from './turnReturns.js';
 import type { TurnView } from './turnView.js';
 
 const wholeEstimatorNames = ['grpo', 'dr-grpo', 'rloo', 'reinforce++', 'reinforce++-baseline'] as const;
-const turnEstimatorNames = ['turn-discounted', 'gigpo', 'igpo'] as const;
+const turnEstimatorNames = ['turn-discounted', 'gigpo', 'igpo', 'subgoals'] as const;
 /** Those that hold a rollout against others. */
 export const comparingEstimatorNames = [...wholeEstimatorNames, ...turnEstimatorNames] as const;
 export type ComparingEstimator = (typeof comparingEstimatorNames)[number];
@@ -34,7 +35,7 @@ export const isTurnEstimator = (estimator: AdvantageEstimator): estimator is Tur
 export interface EstimatorOptions {
   /** Discount from turn to turn. */
   readonly turnDiscount: number;
-  /** omega of GiGPO. */
+  /** omega of GiGPO, and of subgoal returns. */
   readonly stepWeight: number;
 }
 
@@ -57,7 +58,7 @@ export type Advantage = number | Float64Array;
 /**
  * Which groups give no gradient, neither from the reward nor from the terms beside it: those of equal rewards, compared
  * exactly and before any penalty. REINFORCE++ has no groups; its baseline is the batch, so only a batch of equal rewards is
- * silent. GiGPO and IGPO reward turns too: a group of theirs is silent where no turn differs from its like.
+ * silent. GiGPO, IGPO and subgoal returns reward turns too: a group of theirs is silent where no turn differs from its like.
  * @param groups [groups][group]
  */
 export function silentGroups(
@@ -66,7 +67,7 @@ export function silentGroups(
   options: EstimatorOptions,
 ): boolean[] {
   const rewards = groups.map((group) => group.map(({ reward }) => reward));
-  if (estimator === 'gigpo' || estimator === 'igpo') {
+  if (isTurnEstimator(estimator) && estimator !== 'turn-discounted') {
     return groups.map((group) =>
       turnAdvantages(estimator, group, options).every((advantage) => advantage.every((value) => value === 0)),
     );
@@ -125,21 +126,42 @@ function turnAdvantages(
       turnDiscounted(advantages[index], views[index].turnOfToken, views[index].states.length, actionMask, gamma),
     );
   }
-  const byTurn =
-    estimator === 'gigpo'
-      ? gigpoAdvantages(
-          group.map(({ reward }, index) => ({
-            reward,
-            states: views[index].states,
-            turnRewards: atTheEnd(reward ?? 0, views[index].states.length),
-          })),
-          { gamma, stepWeight, normalize: true },
-        )
-      : igpoAdvantages(
-          group.map(({ reward }, index) => ({ reward, gains: views[index].gains! })),
-          gamma,
-        );
+  const byTurn = comparedTurns(estimator, group, views, { turnDiscount: gamma, stepWeight });
   return group.map(({ actionMask }, index) => overTokens(byTurn[index], views[index].turnOfToken, actionMask));
+}
+
+/** One advantage a turn: [group][turns] */
+function comparedTurns(
+  estimator: Exclude<TurnEstimator, 'turn-discounted'>,
+  group: readonly Outcome[],
+  views: readonly TurnView[],
+  { turnDiscount: gamma, stepWeight }: EstimatorOptions,
+): number[][] {
+  switch (estimator) {
+    case 'gigpo':
+      return gigpoAdvantages(
+        group.map(({ reward }, index) => ({
+          reward,
+          states: views[index].states,
+          turnRewards: atTheEnd(reward ?? 0, views[index].states.length),
+        })),
+        { gamma, stepWeight, normalize: true },
+      );
+    case 'igpo':
+      return igpoAdvantages(
+        group.map(({ reward }, index) => ({ reward, gains: views[index].gains! })),
+        gamma,
+      );
+    case 'subgoals':
+      return subgoalAdvantages(
+        group.map(({ reward }, index) => ({
+          reward,
+          turns: views[index].states.length,
+          ...views[index].subgoals!,
+        })),
+        { gamma, stepWeight },
+      );
+  }
 }
 
 const atTheEnd = (reward: number, turns: number) =>

@@ -1,3 +1,5 @@
+import type { Subgoals } from './subgoals.js';
+
 /** A rollout as turn-level credit sees it. */
 export interface TurnView {
   /** Turn that each token belongs to; -1 where the policy did not sample it: [time] */
@@ -6,4 +8,6 @@ export interface TurnView {
   readonly states: readonly string[];
   /** Information gained by each turn (informationGain.ts); null where nobody asked: [turns] */
   readonly gains: readonly number[] | null;
+  /** Null where nobody asked. */
+  readonly subgoals: Subgoals | null;
 }

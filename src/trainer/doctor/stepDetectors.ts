@@ -191,7 +191,11 @@ export const equalRewards = detector((steps, { settings }) => {
   const { dynamicSampling, advantage } = settings.algorithm;
   // Silent groups were made up for, or turns are rewarded too: then equal outcomes alone are no loss.
   const isMadeUpFor =
-    dynamicSampling > 0 || advantage === 'gigpo' || advantage === 'igpo' || advantage === 'scored-turns';
+    dynamicSampling > 0 ||
+    advantage === 'gigpo' ||
+    advantage === 'igpo' ||
+    advantage === 'subgoals' ||
+    advantage === 'scored-turns';
   if (isMadeUpFor && lastOf(series(steps, 'updates/made'), 3).some((updates) => updates > 0)) return null;
   const recent = lastOf(series(steps, 'frac_reward_zero_std'), 3);
   if (recent.length === 0 || Math.min(...recent) < 0.75) return null;

@@ -4,6 +4,8 @@ import type { Trajectory } from '../../trajectory/trajectory.js';
 
 /** A tool's call with its answer. */
 export interface PlayedCall {
+  /** 0-based, among all that the policy said, what it was asked beside the play included. */
+  readonly turn: number;
   readonly tool: string;
   readonly arguments: ToolCall['arguments'];
   readonly answer: string;
@@ -14,12 +16,17 @@ export interface PlayedCall {
 /** What an episode's policy called, in order, with what the tools answered: all that its record bears witness to. */
 export function playedCalls({ nodes }: Pick<Trajectory, 'nodes'>): PlayedCall[] {
   let asked = new Map<string, ToolCall>();
+  let turn = -1;
   return nodes.flatMap(({ message }) => {
-    if (message.role === 'assistant') asked = new Map(message.toolCalls.map((call) => [call.id, call]));
+    if (message.role === 'assistant') {
+      asked = new Map(message.toolCalls.map((call) => [call.id, call]));
+      turn += 1;
+    }
     if (message.role !== 'tool') return [];
     const { toolCallId, name, content } = message;
     return [
       {
+        turn,
         tool: name,
         arguments: asked.get(toolCallId)?.arguments ?? {},
         answer: content,

@@ -10,7 +10,7 @@ export const algorithmSchema = z
       .enum(advantageEstimatorNames)
       .default('grpo')
       .describe(
-        'What a reward is held against: the group (`grpo`, `dr-grpo`, `rloo`), the whole step (`reinforce++`), turn by turn (`turn-discounted`, `gigpo`, `igpo`), what a critic expected of each token (`gae`, PPO) or turn (`turn-gae`), or the group and a learned score of each turn (`scored-turns`).',
+        'What a reward is held against: the group (`grpo`, `dr-grpo`, `rloo`), the whole step (`reinforce++`), turn by turn (`turn-discounted`, `gigpo`, `igpo`, `subgoals`), what a critic expected of each token (`gae`, PPO) or turn (`turn-gae`), or the group and a learned score of each turn (`scored-turns`).',
       ),
     loss: z
       .enum(policyLossNames)
@@ -74,14 +74,14 @@ export const algorithmSchema = z
       .max(1)
       .default(0.95)
       .describe(
-        'Discount from turn to turn of `turn-discounted`, `gigpo`, `igpo`, `turn-gae` and `scored-turns`; between the tokens of a turn there is none.',
+        'Discount from turn to turn of `turn-discounted`, `gigpo`, `igpo`, `subgoals`, `turn-gae` and `scored-turns`; between the tokens of a turn there is none.',
       ),
     stepWeight: z
       .number()
       .nonnegative()
       .default(1)
       .describe(
-        "Weight of GiGPO's comparison of turns that began in the same state, and of the learned scores of `scored-turns`.",
+        "Weight of GiGPO's comparison of turns that began in the same state, of that of turns as far from their `subgoals`, and of the learned scores of `scored-turns`.",
       ),
     gamma: z.number().positive().max(1).default(1).describe('`gae`: discount from token to token.'),
     lambda: z

@@ -2,7 +2,10 @@ import { FormatError, parseUnifiedDiff } from '../../env/reward/unifiedPatch.js'
 import type { Grade, RewardComponent } from '../../trajectory/grade.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
-import { hasChanged, playedCalls, testCounts } from '../rollout/playedCalls.js';
+import { hasChanged, playedCalls, testCounts, type PlayedCall } from '../rollout/playedCalls.js';
+
+/** How many there are. */
+export const milestoneCount = 4;
 
 /**
  * How far an episode came on the way to the oracle's change (requirement R9), as a component in [0, 1]: the share of these that
@@ -19,29 +22,54 @@ export function milestones(
   task: Pick<Task, 'patch' | 'FAIL_TO_PASS'>,
   weight: number,
 ): RewardComponent {
+  const names = [...milestonesReached(trajectory, grade, task).keys()];
+  return {
+    score: names.length / milestoneCount,
+    weight,
+    reason: names.length === 0 ? 'no milestone reached' : names.join(', '),
+  };
+}
+
+/**
+ * Those that were reached, each with the turn in which: 0-based, among all that the policy said. A place that was changed by something
+ * else than the tools for it counts as changed in the last turn, and so does a test as mended, which is known at the end.
+ */
+export function milestonesReached(
+  trajectory: Pick<Trajectory, 'nodes' | 'patch'>,
+  grade: Pick<Grade, 'tests'>,
+  task: Pick<Task, 'patch' | 'FAIL_TO_PASS'>,
+): ReadonlyMap<string, number> {
   const calls = playedCalls(trajectory);
   const firstChange = calls.findIndex(hasChanged);
   const before = firstChange < 0 ? calls : calls.slice(0, firstChange);
   const faulty = placesOf(task.patch, 'hunks');
   const changed = placesOf(trajectory.patch, 'changes');
   const failing = new Set(task.FAIL_TO_PASS);
-  const reached = {
-    'failure reproduced': before.some((call) => (testCounts(call)?.failed ?? 0) > 0),
-    'faulty file opened': calls.some(
-      ({ tool, went, arguments: { path } }) => tool === 'open' && went && faulty.has(plain(path)),
-    ),
-    'faulty place edited': [...changed].some(([path, own]) =>
-      own.some(([from, to]) => (faulty.get(path) ?? []).some(([start, end]) => from <= end && to >= start)),
-    ),
-    'failing test mended': grade.tests.some(({ id, after }) => failing.has(id) && after === 'passed'),
-  };
-  const names = Object.entries(reached).flatMap(([name, is]) => (is ? [name] : []));
-  return {
-    score: names.length / Object.keys(reached).length,
-    weight,
-    reason: names.length === 0 ? 'no milestone reached' : names.join(', '),
-  };
+  const last = Math.max(0, trajectory.nodes.filter(({ message }) => message.role === 'assistant').length - 1);
+  const isEdited = [...changed].some(([path, own]) =>
+    own.some(([from, to]) => (faulty.get(path) ?? []).some(([start, end]) => from <= end && to >= start)),
+  );
+  const isMended = grade.tests.some(({ id, after }) => failing.has(id) && after === 'passed');
+  const reached: readonly (readonly [name: string, turn: number | undefined])[] = [
+    ['failure reproduced', before.find((call) => (testCounts(call)?.failed ?? 0) > 0)?.turn],
+    [
+      'faulty file opened',
+      calls.find(({ tool, went, arguments: { path } }) => tool === 'open' && went && faulty.has(plain(path)))?.turn,
+    ],
+    [
+      'faulty place edited',
+      isEdited
+        ? (calls.find((call) => hasChanged(call) && filesOf(call).some((path) => faulty.has(path)))?.turn ?? last)
+        : undefined,
+    ],
+    ['failing test mended', isMended ? last : undefined],
+  ];
+  return new Map(reached.flatMap(([name, turn]) => (turn === undefined ? [] : [[name, turn] as const])));
 }
+
+/** The files that a changing call names. */
+const filesOf = ({ tool, arguments: { path, patch } }: PlayedCall): readonly string[] =>
+  tool === 'edit' ? [plain(path)] : typeof patch === 'string' ? [...placesOf(patch, 'hunks').keys()] : [];
 
 /** A path as a patch has it. */
 const plain = (path: unknown) => (typeof path === 'string' ? path.replace(/^(?:\.\/)+/, '') : '');

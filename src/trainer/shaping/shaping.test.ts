@@ -6,7 +6,7 @@ import { messageNode } from '../messageNode.testing.js';
 import { parseSettings } from '../run/settings.js';
 import { shapingSchema, type ShapingSettings } from '../run/shapingSettings.js';
 import { lengthCost } from './lengthCost.js';
-import { milestones } from './milestones.js';
+import { milestones, milestonesReached } from './milestones.js';
 import { shapeGrade, shapingOf } from './shapeGrade.js';
 import { toolUse } from './toolUse.js';
 
@@ -109,6 +109,22 @@ describe('milestones', () => {
     // Lines of context are no change.
     expect(found([], hunk('src/math.js', 1, ['-x', ...Array<string>(9).fill(' k')])).score).toBe(0);
     expect(found([], 'no patch at all').score).toBe(0);
+  });
+
+  it('are reached in the turn of the call that bears witness to them, what shows in the end alone in the last', () => {
+    const reachedIn = (calls: readonly Call[], patch = '', mended: readonly string[] = []) =>
+      Object.fromEntries(milestonesReached(episode(calls, patch), gradeOf(mended), task));
+    expect(reachedIn([search, failing, failing, open, notEdited, edit, passing], oracle, ['x'])).toEqual({
+      'failure reproduced': 1,
+      'faulty file opened': 3,
+      'faulty place edited': 5,
+      'failing test mended': 6,
+    });
+    const applied: Call = ['apply_patch', { patch: oracle }, 'Applied.'];
+    expect(reachedIn([search, applied, search], oracle)).toEqual({ 'faulty place edited': 1 });
+    const command: Call = ['run_command', { command: 'sed -i s/a/b/ src/math.js' }, ''];
+    expect(reachedIn([command, search], oracle)).toEqual({ 'faulty place edited': 1 });
+    expect(reachedIn([])).toEqual({});
   });
 
   it('know a file that the oracle makes', () => {

@@ -22,6 +22,7 @@ import type { ReplayedGroup, RunConfig } from '../run/runRecord.js';
 import type { Settings } from '../run/settings.js';
 import { gradedBy, relabelFailures } from './hindsightReplay.js';
 import { fromPrompt } from '../treePlaces.js';
+import { milestonesReached } from '../shaping/milestones.js';
 import { arenaOf, type TrainingParts } from './trainingParts.js';
 import type { TrainingRecord } from './trainingRecord.js';
 
@@ -191,6 +192,13 @@ export class TrainingStep {
     return learnStep(learner, settings.klCoefficient > 0 ? reference : null, trajectories, ofStage, step, {
       replayed,
       ...(hindsight && { hindsight: hindsight.lesson }),
+      milestonesOf: (trajectory) => {
+        const task = this.trainTasks.get(trajectory.taskId);
+        const { grade } = trajectory;
+        return grade === null || task === undefined
+          ? new Map<string, number>()
+          : milestonesReached(trajectory, grade, task);
+      },
       oracleTurn: (taskId) => {
         const call = {
           id: 'oracle',
