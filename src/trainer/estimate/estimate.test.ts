@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { models } from '../../../scripts/bench/models.js';
+import type { Provider } from '../graph/provider.js';
 import { elementCount, initializeParameters, parameterShapes } from '../model/llamaConfig.js';
+import type { Precision } from '../model/precision.js';
 import { settingsSchema, type SettingsInput } from '../run/settings.js';
 import { estimateMemory, parameterCount, trainedCount } from './memoryEstimate.js';
 import { forwardOperations, learningOperations } from './operations.js';
@@ -28,15 +30,22 @@ describe('operations', () => {
 
 describe('the estimate of memory', () => {
   // The peak that `npm run bench learner` printed on Linux with 2 threads, less the copy of the gradients that it keeps.
-  it.each([
-    ['small', 0, 809 - 14],
-    ['30m', 0, 2529 - 114],
-    ['30m', 16, 1927 - 5],
-    ['qwen0.5b', 16, 4131 - 34],
-  ])('comes within 12 %% of what the learner took: %s, an adapter of rank %i', (model, rank, measured) => {
-    const { total, caches } = estimateMemory(models[model], settingsOf({ klCoefficient: 0, lora: { rank } }), 'cpu');
-    expect(Math.abs(mebibytes(total - caches) / measured - 1)).toBeLessThan(0.12);
-  });
+  it.each<[string, number, Precision, number]>([
+    ['small', 0, 'float32', 809 - 14],
+    ['30m', 0, 'float32', 2529 - 114],
+    ['30m', 16, 'float32', 1927 - 5],
+    ['qwen0.5b', 16, 'float32', 4131 - 34],
+    ['small', 16, 'float32', 749 - 1],
+    ['small', 16, 'float16', 712 - 1],
+    ['30m', 16, 'float16', 1935 - 5],
+  ])(
+    'comes within 12 percent of what the learner took: %s, an adapter of rank %i, %s',
+    (model, rank, precision, measured) => {
+      const settings = settingsOf({ klCoefficient: 0, lora: { rank }, precision });
+      const { total, caches } = estimateMemory(models[model], settings, 'cpu');
+      expect(Math.abs(mebibytes(total - caches) / measured - 1)).toBeLessThan(0.12);
+    },
+  );
 
   it('counts the parameters that there are', () => {
     const real = [...initializeParameters(small, 1).values()].reduce((sum, { length }) => sum + length, 0);
@@ -59,6 +68,23 @@ describe('the estimate of memory', () => {
     const weights = (input: SettingsInput) => estimateMemory(small, settingsOf(input), 'webgpu').weights;
     const [lora, parameters] = [{ rank: 2 }, parameterCount(small)];
     expect(weights({ lora }) - weights({ lora, precision: 'float16' })).toBe(2 * parameters);
+  });
+
+  it('has smaller activations in float16 where a device computes in it, and as large ones on the CPU', () => {
+    const activations = (device: Provider, precision: Precision) =>
+      estimateMemory(small, settingsOf({ lora: { rank: 2 }, precision }), device).activations;
+    expect(activations('cpu', 'float16')).toBe(activations('cpu', 'float32'));
+    expect(activations('webgpu', 'float16')).toBeLessThan(0.8 * activations('webgpu', 'float32'));
+  });
+
+  it('counts what is trained twice where it lies on the device too, and a reference with it', () => {
+    const of = (device: Provider, rank: number) => estimateMemory(small, settingsOf({ lora: { rank } }), device);
+    for (const rank of [0, 2]) {
+      const [there, here] = [of('webgpu', rank), of('cpu', rank)];
+      const copy = 4 * trainedCount(small, settingsOf({ lora: { rank } }));
+      expect([there.weights - here.weights, there.reference - here.reference]).toEqual([copy, copy]);
+      expect(there.learning).toBe(here.learning);
+    }
   });
 
   it('never falls where the learner may keep more or more episodes are played side by side', () => {

@@ -1,6 +1,7 @@
 import { needsReference } from '../data/stages.js';
 import type { Provider } from '../graph/provider.js';
 import { contextOf } from '../model/contextLimit.js';
+import { keepsTensors } from '../model/deviceTensors.js';
 import { keepsFactors } from '../model/keptFactors.js';
 import { activationBytesPerToken, packingLimits } from '../model/learnerLimits.js';
 import { elementCount, parameterShapes, type LlamaConfig } from '../model/llamaConfig.js';
@@ -43,13 +44,15 @@ export const trainedCount = (config: LlamaConfig, { lora }: Pick<Settings, 'lora
   lora.rank === 0 ? parameterCount(config) : countOf(factorShapes(config, lora));
 
 /**
- * Memory of a training, in bytes of float32 (with `precision` float16, 2 P for the weights; the rest is not smaller by measure): with P parameters, T of them trained (an adapter's factors come on top), L layers,
- * K key and value heads of width d, R episodes side by side and C tokens of context,
+ * Memory of a training, in bytes of float32 (with `precision` float16, 2 P for the weights under an adapter): with P parameters, T of
+ * them trained (an adapter's factors come on top), L layers, K key and value heads of width d, R episodes side by side and C tokens of
+ * context,
  *
  *   weights 4 P (+ 4 T)   learning 4 T (2 + 2)   reference 4 P, with an adapter 4 T   caches 8 L K d R (C + C rounded up)
  *   (+ 4 P on the CPU, of models that are held twice: keptFactors.ts)
  *   activations 1.6 n a + 3 * 4 V t, for a micro-batch of n tokens and t targets (learnerLimits.ts) and a vocabulary of V
  *
+ * On a device that keeps tensors, what is trained is there too: 4 T more for the weights, and for the reference as much as it has.
  * It is what the training's process takes, with a device's own memory where there is one; the tests of the episodes are not
  * in it.
  */
@@ -57,17 +60,21 @@ export function estimateMemory(config: LlamaConfig, settings: MemorySettings, de
   const isAdapter = settings.lora.rank > 0;
   const parameters = parameterCount(config);
   const trained = trainedCount(config, settings);
-  const limits = packingLimits({ config, device, activationBytes: settings.activationMemory * 2 ** 20 });
+  const learner = { config, device, precision: settings.precision };
+  const limits = packingLimits({ ...learner, activationBytes: settings.activationMemory * 2 ** 20 });
   const context = contextOf(config);
   const tokens = limits.tokens(0);
   const logits = Math.min(limits.targets, tokens) * config.vocabularySize;
   const rows = Math.max(leastRows, settings.deterministic ? 1 : settings.concurrency);
+  // On the CPU, and where a device keeps tensors there.
+  const places = keepsTensors(device) ? 2 : 1;
+  const unchanged = (settings.precision === 'float16' ? 2 : float) * parameters;
   const cachedNumbers = 2 * config.layers * config.keyValueHeads * config.headDim;
   const parts = {
-    weights: (settings.precision === 'float16' ? 2 : float) * parameters + float * (isAdapter ? trained : 0),
+    weights: (isAdapter ? unchanged : 0) + float * trained * places,
     learning: float * trained * 4,
-    reference: needsReference(settings) ? float * (isAdapter ? trained : parameters) : 0,
-    activations: arenaShare * tokens * activationBytesPerToken(config, 0) + float * logitTensors * logits,
+    reference: needsReference(settings) ? float * trained * places : 0,
+    activations: arenaShare * tokens * activationBytesPerToken(learner, 0) + float * logitTensors * logits,
     // The batch's own, and the sequences', which grow by doubling.
     caches:
       float * cachedNumbers * rows * (context + 2 ** Math.ceil(Math.log2(context))) +

@@ -104,7 +104,7 @@ class LlamaLearnerOnOnnx implements LlamaLearner {
     ]);
     const threads = options.threads ?? (deterministic ? deterministicThreads : availableParallelism());
     this.session = new LearnerSession(model, { device, threads, resident });
-    this.limits = packingLimits(options);
+    this.limits = packingLimits({ ...options, precision: precisionOf(parameters) });
     this.sum = new GradientSum(this.parameters);
     this.optimizer = freshAdamWState(this.parameters);
   }
