@@ -4,9 +4,16 @@ import { emitModel } from '../graph/emit.js';
 import { Graph } from '../graph/graph.js';
 import type { Provider } from '../graph/provider.js';
 import { InferenceSession, sessionOptions, type Tensor } from './onnxRuntime.js';
+import type { Precision } from './precision.js';
 
 /** Whether tensors can stay on a device between runs: of onnxruntime-node's providers WebGPU alone has that. */
 export const keepsTensors = (device: Provider): boolean => device === 'webgpu';
+
+/** A graph that gives as `kept` the tensor of so many axes that it is given as `given`. */
+export function copyModel(type: Precision, rank: number, device: Provider): Uint8Array {
+  const shape = Array.from({ length: rank }, (_, axis) => `size${axis}`);
+  return emitModel(new Map([['kept', new Graph().input('given', shape, type)]]), device);
+}
 
 /**
  * Puts tensors on a device that `keepsTensors`, of any type that a model's weights have. Every session of this process can be fed
@@ -43,19 +50,13 @@ export class DeviceTensors {
     this.copiers.clear();
   }
 
-  /** A graph that gives what it is given. */
   private copier({ type, dims }: Tensor, place: 'gpu-buffer' | undefined): Promise<InferenceSession> {
     if (type !== 'float32' && type !== 'float16') throw new Error(`internal: weights are no ${type}.`);
     const key = `${type} ${dims.length} ${place ?? 'given'}`;
     const known = this.copiers.get(key);
     if (known !== undefined) return known;
-    const given = new Graph().input(
-      'given',
-      dims.map((_, axis) => `size${axis}`),
-      type,
-    );
     const options = { ...sessionOptions(this.device, 1), ...(place && { preferredOutputLocation: place }) };
-    const copier = InferenceSession.create(emitModel(new Map([['kept', given]]), this.device), options);
+    const copier = InferenceSession.create(copyModel(type, dims.length, this.device), options);
     this.copiers.set(key, copier);
     return copier;
   }

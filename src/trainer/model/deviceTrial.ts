@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { isShapeNode } from '../graph/emit.js';
 import type { Provider } from '../graph/provider.js';
+import { copyModel, keepsTensors } from './deviceTensors.js';
 import './noTelemetry.js';
 import {
   chainedProducts,
@@ -17,7 +18,10 @@ import {
 export interface DeviceTrial {
   /** Billions of float32 operations a second on matrix products, transfers included. */
   readonly gflops: number;
-  /** Billions of bytes of weights a second that a decoder's products get through, which are fed all weights for each token. */
+  /**
+   * Billions of bytes of weights a second that a decoder's products get through, which are fed all weights for each token, from the
+   * device where that keeps them.
+   */
   readonly decodedGigabytes: number;
   /** The largest difference of a step's log-probabilities and gradients from the CPU's, relative to the largest value; 0 for the CPU. */
   readonly error: number;
@@ -40,8 +44,8 @@ const decoderSizes = [256, 512, 1024, 2048];
 
 /** What the programs of both trials do, given onnxruntime: how far a step's results are from the CPU's. */
 const ofStep = `
-const create = (model, device, logSeverityLevel) =>
-  InferenceSession.create(Buffer.from(model, 'base64'), { executionProviders: [device], logSeverityLevel });
+const create = (model, device, logSeverityLevel, more = {}) =>
+  InferenceSession.create(Buffer.from(model, 'base64'), { executionProviders: [device], logSeverityLevel, ...more });
 const arrays = { float32: Float32Array, float16: Uint16Array, int32: Int32Array };
 const runStep = async (session, feeds) => {
   const tensors = feeds.map(({ name, type, dims, data }) => [name, new Tensor(type, arrays[type].from(data), dims)]);
@@ -67,11 +71,12 @@ const fail = (error) => {
 `;
 
 /**
- * Runs in the child. Standard input: the path of onnxruntime-node, the device, models in base 64, the number of a
- * decoder's weights and rows, the feeds of a step and the sizes of products to try, growing until one takes long enough to measure. What is logged of the step tells the placement.
+ * Runs in the child. Standard input: the path of onnxruntime-node, the device, models in base 64 (that which copies a tensor to the
+ * device only where it stays there), the number of a decoder's weights and rows, the feeds of a step and the sizes of products to try,
+ * growing until one takes long enough to measure. What is logged of the step tells the placement.
  */
 const program = `
-const { runtime, device, products, decoder, rows, weights, step, cpuStep, feeds, sizes, decoderSizes } = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+const { runtime, device, products, copy, decoder, rows, weights, step, cpuStep, feeds, sizes, decoderSizes } = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 const { InferenceSession, Tensor } = require(runtime);
 ${ofStep}
 const full = (rows, columns) =>
@@ -93,11 +98,13 @@ const fastest = async (session, feeds) => {
     best = await fastest(session, { a: full(size, size) });
     if (best > 100) break;
   }
+  const keeper = copy && (await create(copy, device, 4, { preferredOutputLocation: 'gpu-buffer' }));
+  const placed = async (tensor) => (keeper ? (await keeper.run({ given: tensor })).kept : tensor);
   const decoding = await create(decoder, device, 4);
   let decodedSize, decoded;
   for (decodedSize of decoderSizes) {
     const feeds = { states: full(rows, decodedSize) };
-    for (let index = 0; index < weights; index++) feeds['w' + index] = full(decodedSize, decodedSize);
+    for (let index = 0; index < weights; index++) feeds['w' + index] = await placed(full(decodedSize, decodedSize));
     decoded = await fastest(decoding, feeds);
     if (decoded > 20) break;
   }
@@ -131,6 +138,7 @@ export async function tryDevice(device: Provider): Promise<DeviceTrial> {
     runtime: runtimePath(),
     device,
     products: base64(productsModel()),
+    copy: keepsTensors(device) ? base64(copyModel('float32', 2, device)) : null,
     decoder: base64(decoderModel()),
     rows: decodedRows,
     weights: decoderWeights,
