@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeTask } from '../folderEnvironment.testing.js';
-import { checkWeights, compose, defaultWeights } from './composite.js';
+import { checkWeights, compose, compositeProblem, defaultWeights } from './composite.js';
 import { defaultConduct } from './conduct.js';
 import { formatReward } from './formatReward.js';
 import { testReward, testsOfReport } from './testReward.js';
@@ -136,5 +136,28 @@ describe('the composite', () => {
         else expect(() => compose(scores, defaultWeights)).toThrow(/internal/);
       }),
     );
+  });
+
+  it('that was made elsewhere is believed only where its parts can be and add up to it', () => {
+    const penalties = { lintErrors: { score: -1, weight: 0.5 }, manyFiles: { score: 0, weight: 0.2 } };
+    const scores = { tests: { score: 0.75 }, similarity: { score: -0.3 }, format: { score: 1 } };
+    const whole = compose(scores, defaultWeights, penalties);
+    const { components, reward } = whole;
+    expect(compositeProblem(whole, defaultWeights)).toBeNull();
+    expect(compositeProblem(whole, { tests: 1, similarity: 0.2, format: 0.1 })).toBeNull();
+    const changed = (name: string, score: number, weight: number, by = 0) =>
+      compositeProblem(
+        { reward: reward + by, components: { ...components, [name]: { score, weight } } },
+        defaultWeights,
+      );
+    expect(changed('tests', 7, 1, 6.25)).toBe('the component "tests" is 7, not in [0, 1]');
+    expect(changed('tests', 1, 5, 4.25)).toBe('the weight of the component "tests" is 5');
+    expect(changed('lintErrors', 1, 0.5, 1)).toBe('the component "lintErrors" is 1, not in [-1, 0]');
+    for (const made of ['bonus', 'maxFiles', '__proto__x', 'toString'])
+      expect(changed(made, 0, 5)).toBe(`the weight of the component "${made}" is 5`);
+    expect(changed('tests', Number.NaN, 1)).toMatch(/is NaN, not in/);
+    expect(compositeProblem({ components, reward: 1e9 }, defaultWeights)).toMatch(/^the reward is 1000000000, and/);
+    expect(compositeProblem({ components, reward: Number.NaN }, defaultWeights)).toMatch(/^the reward is NaN, and/);
+    expect(compositeProblem({ components: {}, reward: 0 }, defaultWeights)).toBe('it has no component "tests"');
   });
 });

@@ -1,6 +1,6 @@
 import { badInput } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
-import type { RewardComponent } from '../../trajectory/grade.js';
+import type { Grade, RewardComponent } from '../../trajectory/grade.js';
 import { defaultConduct, type ConductWeights } from './conduct.js';
 
 export interface RewardWeights {
@@ -72,4 +72,31 @@ export function compose(
     reward += penalty.score * penalty.weight;
   }
   return { reward, components };
+}
+
+/** Sums of the same few numbers in another order differ by less. */
+const rounding = 1e-9;
+
+/**
+ * What is wrong with a composite that was made elsewhere: a component that these weights do not have, a score out of its range, or parts
+ * that do not add up to the reward; null where nothing is.
+ */
+export function compositeProblem(
+  { reward, components }: Pick<Grade, 'reward' | 'components'>,
+  { conduct = defaultConduct, ...earned }: RewardWeights,
+): string | null {
+  const weights = new Map(Object.entries({ ...earned, ...conduct }));
+  // It costs nothing.
+  weights.delete('maxFiles');
+  const ranges = new Map(Object.entries(RANGES));
+  if (!Object.hasOwn(components, 'tests')) return 'it has no component "tests"';
+  let sum = 0;
+  for (const [name, { score, weight }] of Object.entries(components)) {
+    const [low, high] = ranges.get(name) ?? [-1, 0];
+    if (weight !== weights.get(name)) return `the weight of the component ${JSON.stringify(name)} is ${weight}`;
+    if (!(score >= low && score <= high))
+      return `the component ${JSON.stringify(name)} is ${score}, not in [${low}, ${high}]`;
+    sum += score * weight;
+  }
+  return Math.abs(sum - reward) <= rounding ? null : `the reward is ${reward}, and its components come to ${sum}`;
 }

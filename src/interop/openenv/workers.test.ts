@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { folderEnvironment, makeTask, type FakeTests } from '../../env/folderEnvironment.testing.js';
 import { loadCheckpoint } from '../../trainer/model/checkpoint.js';
 import type { Generator } from '../../trainer/model/policy.js';
-import type { Player } from '../../trainer/rollout/arena.js';
+import type { Arena, Player } from '../../trainer/rollout/arena.js';
 import { environmentArena, samplingOptions } from '../../trainer/rollout/environmentArena.js';
 import { groupPlans } from '../../trainer/rollout/plans.js';
 import { playGroups } from '../../trainer/rollout/playGroups.js';
@@ -20,6 +20,7 @@ import type { TextCodec } from '../../trainer/text/textCodec.js';
 import { writeTinyPolicy } from '../../trainer/tinyPolicy.testing.js';
 import { openWorkers, type WorkerLimits } from '../../trainer/workers/openWorkers.js';
 import { workerArena } from '../../trainer/workers/workerArena.js';
+import type { Grade } from '../../trajectory/grade.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { serveOpenEnv } from './server.js';
@@ -82,7 +83,21 @@ function player(said: readonly string[] = turns): Player {
   return { generator, codec, policyStep: 0 };
 }
 
-async function startWorker(sessions = 4, served: Task = task) {
+/** An arena whose grades are changed on their way. */
+const lying = (arena: Arena, change: (grade: Grade) => Grade): Arena => ({
+  ...arena,
+  async startEpisode(...given) {
+    const episode = await arena.startEpisode(...given);
+    const finish = episode.finish.bind(episode);
+    episode.finish = async (signal) => {
+      const outcome = await finish(signal);
+      return { ...outcome, grade: change(outcome.grade) };
+    };
+    return episode;
+  },
+});
+
+async function startWorker(sessions = 4, served: Task = task, change?: (grade: Grade) => Grade) {
   const environment = await folderEnvironment({ 'src/low.js': SOURCE, 'test/low.test.js': 'strict\n' }, runTests);
   onTestFinished(() => environment.dispose());
   const own = parseSettings({ maxTurns: 2 });
@@ -91,7 +106,7 @@ async function startWorker(sessions = 4, served: Task = task) {
     groundsOf: (terms) => {
       const ofPlay = { ...own, ...terms?.settings };
       const arena = environmentArena(environment, ofPlay, terms?.callExample ?? undefined);
-      return { arena, episodeSeconds: ofPlay.episodeSeconds };
+      return { arena: change ? lying(arena, change) : arena, episodeSeconds: ofPlay.episodeSeconds };
     },
   });
   const server = await serveOpenEnv(pool, {
@@ -200,6 +215,15 @@ describe('episodes on workers', () => {
     }
     expect(second.pool.opened).toBe(4);
     expect(notices.filter((line) => line.includes(`${first.url} is lost`))).toHaveLength(1);
+  });
+
+  it('fail as a machine fails where their worker gives a reward that cannot be, and are never learned from', async () => {
+    const { url } = await startWorker(4, task, (grade) => ({ ...grade, reward: 1e9 }));
+    const { arena, notices } = await arenaOf([url]);
+    const played: Trajectory[] = [];
+    await expect(play(arena, player(), (one) => played.push(one))).rejects.toMatchObject({ kind: 'infrastructure' });
+    expect(played.map(({ grade }) => grade)).toEqual([null, null, null, null]);
+    expect(notices.join('\n')).toMatch(/its grade cannot be: the reward is 1000000000, and its components come to 1\./);
   });
 
   it('fail as a machine fails where no worker is left, and say which', async () => {

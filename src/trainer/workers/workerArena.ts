@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { EpisodeCounters } from '../../env/episodeTypes.js';
+import { compositeProblem, type RewardWeights } from '../../env/reward/composite.js';
 import { badInput, cancelled, infrastructure, WhetstoneError } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
 import type { AssistantMessage, SystemMessage, ToolSchema, UserMessage } from '../../trajectory/message.js';
@@ -79,7 +80,8 @@ async function begin(
     // A step may run the tests, and its answer may hold a grade: the tests twice, and a control.
     const answerMs = marginMs + 1000 * (settings.episodeSeconds + 3 * settings.testSeconds);
     lease.succeeded();
-    return new WorkerEpisode(lease, connection, observation.messages, observation.tools, answerMs);
+    const { messages, tools } = observation;
+    return new WorkerEpisode(lease, connection, messages, tools, answerMs, settings.reward);
   } catch (error) {
     connection?.close();
     throw signal.aborted ? cancelled() : asFailureOf(lease, error, task);
@@ -107,6 +109,7 @@ class WorkerEpisode implements ArenaEpisode {
     readonly prompt: readonly [SystemMessage, UserMessage],
     readonly tools: readonly ToolSchema[],
     private readonly answerMs: number,
+    private readonly weights: RewardWeights,
   ) {}
 
   async step(message: AssistantMessage, signal?: AbortSignal) {
@@ -142,6 +145,8 @@ class WorkerEpisode implements ArenaEpisode {
       const played = valid(playedSchema, await this.connection.ask(frame, this.answerMs, signal), worker);
       const { grade, metadata } = played.observation;
       this.counters = metadata.counters;
+      const problem = grade && compositeProblem(grade, this.weights);
+      if (problem !== null) throw notAWorker(worker, `its grade cannot be: ${problem}`);
       if (grade !== null) this.outcome = { grade, patch: metadata.patch ?? '', counters: metadata.counters };
       return played;
     } catch (error) {
