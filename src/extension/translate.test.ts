@@ -13,7 +13,7 @@ const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Rec
 
 const sourcesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .filter((file) => file.endsWith('.ts') && !/\.(test|testing)\.ts$/.test(file))
     .map((file) => path.join(folder, file));
 
 /** What the nodes of a source say, those in which `textsOf` finds something. */
