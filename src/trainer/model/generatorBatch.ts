@@ -23,12 +23,6 @@ export interface Generation {
 const capacityStep = 32;
 
 /**
- * A batch of one row has another kernel in onnxruntime, whose last bits differ from those of two rows and more, which
- * all agree. So that a request's numbers do not depend on being alone, there are always two.
- */
-const leastRows = 2;
-
-/**
  * More rows are computed in several runs: from 17 on the CPU's kernels add up in another order, so that a request's last bits would
  * depend on how many others there are.
  */
@@ -134,12 +128,13 @@ export class GeneratorBatch {
     this.pastBias = this.biases();
   }
 
-  /** Rows of the model's input for this many generations: a power of two, so that there are few shapes. */
+  /** Rows of the model's input for this many generations; where a shape must be compiled, powers of two, so that there are few. */
   private shapeRows(count: number, left: number): number {
     const most = Math.min(mostRows, left);
     if (this.fixedShape) return most;
-    let rows = leastRows;
-    while (rows < count) rows *= 2;
+    const { leastRows, takesAnyShape } = this.session;
+    let rows: number = leastRows;
+    while (rows < count) rows = takesAnyShape ? count : rows * 2;
     return Math.min(rows, most);
   }
 

@@ -98,8 +98,13 @@ export class KeyValueCache {
     for (let head = 0; head < kv; head++) {
       const from = (outputRow * kv + head) * time * d;
       const to = ((row * kv + head) * this.capacity + start) * d;
-      // A loop is faster than `set` of a view for the few numbers of one token.
-      for (let i = 0; i < count * d; i++) {
+      if (count > 1) {
+        keys.set(output.keys.subarray(from, from + count * d), to);
+        values.set(output.values.subarray(from, from + count * d), to);
+        continue;
+      }
+      // For the numbers of one token a loop is faster than views.
+      for (let i = 0; i < d; i++) {
         keys[to + i] = output.keys[from + i]!;
         values[to + i] = output.values[from + i]!;
       }

@@ -52,18 +52,32 @@ export interface GeneratorSessionOptions {
  * `keepsFactors`: these are given when it is compiled, and after `renew` anew.
  */
 export class GeneratorSession {
+  /**
+   * The fewest rows whose numbers do not depend on how many there are. By a factor that is fed, a single row is multiplied with another
+   * kernel, whose last bits differ from those of two rows and more, which all agree; by kept ones with the same, as was tried on x64.
+   */
+  readonly leastRows: 1 | 2;
+  /** Whether another shape costs nothing; devices compile programs for each. */
+  readonly takesAnyShape: boolean;
   private readonly causalBiases = new Map<number, Tensor>();
   private session: InferenceSession | null = null;
   private isStale = false;
+  private readonly resident: ResidentFeeds | null;
+  /** Whether what it was compiled with may change. */
+  private readonly canBeStale: boolean;
 
   private constructor(
     private readonly config: LlamaConfig,
     private readonly compile: () => Promise<InferenceSession>,
     private readonly fed: Readonly<Record<string, Tensor>>,
-    private readonly resident: ResidentFeeds | null,
-    /** Whether what it was compiled with may change. */
-    private readonly canBeStale: boolean,
-  ) {}
+    { device, adapter, resident = null }: GeneratorSessionOptions,
+    keeps: boolean,
+  ) {
+    this.resident = resident;
+    this.leastRows = keeps && !adapter && process.arch === 'x64' ? 1 : 2;
+    this.takesAnyShape = device === 'cpu';
+    this.canBeStale = keeps && !adapter;
+  }
 
   static async create(
     config: LlamaConfig,
@@ -79,7 +93,7 @@ export class GeneratorSession {
     const fed = keeps ? Object.fromEntries(Object.entries(feeds).filter(([name]) => !given.has(name))) : feeds;
     const form = { provider: device, precision, keepsFactors: keeps };
     const compileNow = () => compile(config, form, options, given);
-    const created = new GeneratorSession(config, compileNow, fed, resident, keeps && adapter === null);
+    const created = new GeneratorSession(config, compileNow, fed, options, keeps);
     created.session = await compileNow();
     return created;
   }
