@@ -16,11 +16,11 @@ export interface ResidentStep {
 
 /** Sees what happens between two of its calls. */
 export interface StepObserver {
-  /** Called before an update's first run, and when what follows it is over. */
+  /** Called when that is over. */
   after(event: 'created' | 'learned' | 'scored' | 'sampled' | 'skipped' | 'loaded' | 'disposed'): void;
 }
 
-const sampledTokens = 6;
+const sampledTokens = 3;
 
 /**
  * `updates` steps of all parameters of a golden model, and of a critic; scores and samples after each, after one that is skipped,
