@@ -7,6 +7,7 @@ import { seededOrder } from '../seededOrder.js';
 import { applySite } from './operator.js';
 import { OPERATORS } from './operators/index.js';
 import { countSyntaxErrors, languageOf, parseSource } from './parsing.js';
+import { smallChanges } from './repairs.js';
 
 const HOME = process.env.HOME ?? '/nowhere';
 /** Where real sources may be found: this repository's own, its packages', and those of toolchains where they are installed. */
@@ -22,7 +23,7 @@ const FOLDERS = [
 const FILES_OF_A_FOLDER = 8;
 const MAX_CHARACTERS = 60_000;
 
-describe.each(FOLDERS)('bugs in the sources of %s (%s)', (_name, folder) => {
+describe.each(FOLDERS)('bugs and small changes in the sources of %s (%s)', (_name, folder) => {
   it('leave files that parse as well as before', { timeout: 120_000 }, async () => {
     const paths = (await listFiles(folder)).filter((path) => languageOf(path) !== null && !path.endsWith('.d.ts'));
     const files = seededOrder(paths, 1, (path) => path)
@@ -32,9 +33,10 @@ describe.each(FOLDERS)('bugs in the sources of %s (%s)', (_name, folder) => {
     const sites = files.flatMap(({ language, text }) => {
       const source = parseSource(text, language);
       const errors = countSyntaxErrors(source.root);
-      return OPERATORS.filter(({ languages }) => languages.includes(language)).flatMap((operator) =>
-        operator.sites(source).map((site) => ({ operator: operator.name, source, errors, site })),
+      const bugs = OPERATORS.filter(({ languages }) => languages.includes(language)).flatMap((operator) =>
+        operator.sites(source),
       );
+      return [...bugs, ...smallChanges(source).map(({ site }) => site)].map((site) => ({ source, errors, site }));
     });
     if (sites.length === 0) return;
     fc.assert(
@@ -43,7 +45,7 @@ describe.each(FOLDERS)('bugs in the sources of %s (%s)', (_name, folder) => {
         expect(broken).not.toBe(source.text);
         expect(countSyntaxErrors(parseSource(broken, source.language).root)).toBeLessThanOrEqual(errors);
       }),
-      { numRuns: 150 },
+      { numRuns: 250 },
     );
   });
 });

@@ -77,3 +77,22 @@ export const operandSwap: BugOperator = {
     });
   },
 };
+
+/** What an operator may have been before the swap: several become `*`. */
+const SWAPPED_BACK: readonly Readonly<Record<string, string>>[] = [
+  { '+': '-', '-': '+', '*': '/', '/': '*', '<<': '>>', '>>': '<<', '&': '|', '|': '&' },
+  { '*': '%' },
+  { '*': '**' },
+  { '*': '//' },
+];
+
+/** Undoes `arithmetic-swap`. */
+export const arithmeticRepair: BugOperator = {
+  ...arithmeticSwap,
+  sites(source) {
+    const tables = SWAPPED_BACK.slice(0, source.language === 'python' ? 4 : isCompiled(source) ? 2 : 3);
+    return nodesOf(source, ...BINARY_TYPES)
+      .filter((node) => !mayJoin(source, node))
+      .flatMap((node) => tables.flatMap((table) => swapTokens(node, table)));
+  },
+};

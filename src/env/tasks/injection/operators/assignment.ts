@@ -20,11 +20,16 @@ const STEPS = { '++': '--', '--': '++' };
 /** In the head of a loop: the other way it never ends. */
 const isStep = (node: SyntaxNode) => /^for_(statement|clause)$/.test(node.parent?.type ?? '');
 
+/** What is assigned; the first of several values in Go. */
+function rightOf(node: SyntaxNode): SyntaxNode | null {
+  const given = field(node, 'right');
+  return given?.type === 'expression_list' ? parts(given)[0] : given;
+}
+
 /** Text is joined: the new part takes the place of the old ones. */
 function tableFor(source: ParsedSource, node: SyntaxNode): Readonly<Record<string, string>> {
   const left = field(node, 'left');
-  const given = field(node, 'right');
-  const right = given?.type === 'expression_list' ? parts(given)[0] : given;
+  const right = rightOf(node);
   // Sequences have no opposite of `+=`.
   if (left === null || right === null || /^(tuple|list|array)/.test(right.type)) return {};
   if (joinsText(source, right)) return source.language === 'rust' ? {} : { '+=': '=' };
@@ -49,5 +54,20 @@ export const assignmentSwap: BugOperator = {
       return [{ start: token.startIndex, end: token.endIndex, replacement, description }];
     });
     return [...assignments, ...steps].sort(bySite);
+  },
+};
+
+/** Undoes `assignment-swap`: `+=` for `=` where text is assigned. */
+export const assignmentRepair: BugOperator = {
+  ...assignmentSwap,
+  sites(source) {
+    const joined = nodesOf(source, 'assignment_expression', 'assignment_statement', 'assignment').flatMap((node) => {
+      const token = node.children.find(({ type }) => type === '=');
+      const right = rightOf(node);
+      if (token === undefined || right === null || source.language === 'rust' || !joinsText(source, right)) return [];
+      return [{ start: token.startIndex, end: token.endIndex, replacement: '+=', description: '= becomes +=' }];
+    });
+    const swapped = assignmentSwap.sites(source).filter(({ replacement }) => replacement !== '=');
+    return [...joined, ...swapped].sort(bySite);
   },
 };

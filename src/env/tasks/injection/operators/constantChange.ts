@@ -1,6 +1,6 @@
 import { ancestors, calledName, field, isLoop, nodesOf, replaceNode } from '../nodes.js';
-import { ALL_LANGUAGES, type BugOperator } from '../operator.js';
-import type { SyntaxNode } from '../parsing.js';
+import { ALL_LANGUAGES, type BugOperator, type BugSite } from '../operator.js';
+import type { ParsedSource, SyntaxNode } from '../parsing.js';
 
 const LITERALS = [
   'number',
@@ -71,14 +71,32 @@ function isElsewhere(node: SyntaxNode): boolean {
   return isBound || isRange || around.slice(0, 2).some((above) => ELSEWHERE.has(above.type));
 }
 
+function literalSites(source: ParsedSource, other: (node: SyntaxNode) => string | null): BugSite[] {
+  return nodesOf(source, ...LITERALS).flatMap((node) => {
+    const replacement = isElsewhere(node) ? null : other(node);
+    return replacement === null ? [] : [replaceNode(node, replacement, `${node.text} becomes ${replacement}`)];
+  });
+}
+
 /** A number off by one, `true` for `false`. */
 export const constantChange: BugOperator = {
   name: 'constant-change',
   languages: ALL_LANGUAGES,
-  sites(source) {
-    return nodesOf(source, ...LITERALS).flatMap((node) => {
-      const replacement = isElsewhere(node) ? null : changed(node);
-      return replacement === null ? [] : [replaceNode(node, replacement, `${node.text} becomes ${replacement}`)];
-    });
-  },
+  sites: (source) => literalSites(source, changed),
 };
+
+/** The literal that `changed` makes this one of; null where there is none. */
+function changedBack(node: SyntaxNode): string | null {
+  if (Object.hasOwn(TRUTH, node.text)) return TRUTH[node.text];
+  const [, whole, suffix] = /^(0|[1-9]\d*)([iuL]\w*)?$/.exec(node.text) ?? [];
+  if (whole !== undefined) {
+    const value = Number(whole);
+    const moved = value > 99 ? value + 1 : value - 1;
+    return moved >= 0 && Number.isSafeInteger(moved) ? String(moved) + (suffix ?? '') : null;
+  }
+  const [, decimals] = /^\d+\.(\d+)$/.exec(node.text) ?? [];
+  return decimals === undefined || Number(node.text) < 1 ? null : (Number(node.text) - 1).toFixed(decimals.length);
+}
+
+/** Undoes `constant-change`. */
+export const constantRepair: BugOperator = { ...constantChange, sites: (source) => literalSites(source, changedBack) };

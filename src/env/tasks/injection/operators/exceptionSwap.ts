@@ -147,3 +147,19 @@ export const exceptionSwap: BugOperator = {
     return sites.sort(bySite);
   },
 };
+
+/** Undoes `exception-swap`. */
+export const exceptionRepair: BugOperator = {
+  ...exceptionSwap,
+  sites(source) {
+    if (source.language === 'go') return exceptionSwap.sites(source);
+    const table = MISTAKEN[source.language];
+    const all = exceptions(source);
+    const sites = all.flatMap((node) => {
+      const names = Object.keys(table).filter((name) => table[name] === node.text);
+      const others = source.language === 'rust' && !isStandard(node) ? [otherVariant(node, all) ?? []].flat() : names;
+      return others.map((name) => replaceNode(node, name, `${node.text} becomes ${name}`));
+    });
+    return sites.sort(bySite);
+  },
+};

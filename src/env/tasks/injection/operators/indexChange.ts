@@ -1,6 +1,6 @@
 import { typeIn } from '../bindings.js';
 import { calledName, CALL_TYPES, enclosingFunction, field, nodesOf, parts, replaceNode } from '../nodes.js';
-import { ALL_LANGUAGES, bySite, type BugOperator } from '../operator.js';
+import { ALL_LANGUAGES, bySite, type BugOperator, type BugSite } from '../operator.js';
 import type { ParsedSource, SyntaxNode } from '../parsing.js';
 import { isNumeric } from '../valueType.js';
 
@@ -56,17 +56,39 @@ export const indexChange: BugOperator = {
   name: 'index-change',
   languages: ALL_LANGUAGES,
   sites(source) {
-    const sites = nodesOf(source, ...SUBSCRIPTS, ...CALL_TYPES).flatMap((node) => {
-      const places = indexes(node);
-      return places.length === 0 || enclosingFunction(node) === null
-        ? []
-        : places.flatMap((index) => {
-            const replacement = moved(source, index);
-            return replacement === null
-              ? []
-              : [replaceNode(index, replacement, `index ${index.text} becomes ${replacement}`)];
-          });
-    });
-    return sites.sort(bySite);
+    return indexSites(source, (index) => moved(source, index) ?? []);
   },
 };
+
+/** What `moved` makes an index of: one less, or one more or less of a name that stands alone. */
+function movedBack(source: ParsedSource, index: SyntaxNode): readonly string[] {
+  if (NUMBERS.has(index.type)) {
+    return INTEGER.test(index.text) && index.text !== '0' ? [String(Number(index.text) - 1)] : [];
+  }
+  const argument = field(index, 'argument');
+  if (/^unary_/.test(index.type) && argument !== null && INTEGER.test(argument.text)) {
+    return Number(argument.text) > 1 ? [`-${String(Number(argument.text) - 1)}`] : [];
+  }
+  const other = moved(source, index);
+  if (other === null) return [];
+  return index.type === 'identifier' ? [other, `${index.text} - 1`] : [other];
+}
+
+/** Undoes `index-change`. */
+export const indexRepair: BugOperator = {
+  ...indexChange,
+  sites: (source) => indexSites(source, (index) => movedBack(source, index)),
+};
+
+function indexSites(source: ParsedSource, others: (index: SyntaxNode) => string | readonly string[]): BugSite[] {
+  const sites = nodesOf(source, ...SUBSCRIPTS, ...CALL_TYPES).flatMap((node) => {
+    const places = indexes(node);
+    if (places.length === 0 || enclosingFunction(node) === null) return [];
+    return places.flatMap((index) =>
+      [others(index)]
+        .flat()
+        .map((replacement) => replaceNode(index, replacement, `index ${index.text} becomes ${replacement}`)),
+    );
+  });
+  return sites.sort(bySite);
+}

@@ -57,3 +57,30 @@ export const loopBound: BugOperator = {
   languages: ALL_LANGUAGES,
   sites: (source) => [...countingLoops(source), ...rangeLoops(source)].sort(bySite),
 };
+
+/** Undoes `loop-bound`: a loop that begins at its start again, and goes to its end. */
+export const loopBoundRepair: BugOperator = {
+  ...loopBound,
+  sites(source) {
+    const shorter = /^(.+) - 1$/s;
+    const ends = loopBound.sites(source).filter(({ start, end, replacement }) => {
+      const text = source.text.slice(start, end);
+      return shorter.exec(text)?.[1] === replacement || Object.hasOwn(STARTS, text) || text.startsWith('..');
+    });
+    return [...ends, ...wholeRanges(source)].sort(bySite);
+  },
+};
+
+/** Python's `range(1, n)` becomes `range(n)`. */
+function wholeRanges(source: ParsedSource): BugSite[] {
+  if (source.language !== 'python') return [];
+  return nodesOf(source, 'for_statement', 'for_in_clause').flatMap((loop) => {
+    const range = field(loop, 'right');
+    const [first, second, third] = parts((range === null ? null : field(range, 'arguments')) ?? loop);
+    if (range?.type !== 'call' || calledName(range)?.text !== 'range' || first.text !== '1' || third !== undefined) {
+      return [];
+    }
+    if (second === undefined) return [];
+    return [{ start: first.startIndex, end: second.startIndex, replacement: '', description: 'loop starts at 0' }];
+  });
+}

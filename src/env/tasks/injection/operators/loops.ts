@@ -1,4 +1,15 @@
-import { brief, enclosingLoop, field, isBlock, isLoop, nodesOf, parts, replaceNode, statementOf } from '../nodes.js';
+import {
+  brief,
+  enclosingLoop,
+  field,
+  isBlock,
+  isLoop,
+  nodesOf,
+  parts,
+  removeStatement,
+  replaceNode,
+  statementOf,
+} from '../nodes.js';
 import { ALL_LANGUAGES, type BugOperator } from '../operator.js';
 import type { ParsedSource, SyntaxNode } from '../parsing.js';
 
@@ -86,3 +97,15 @@ function nearestTarget(node: SyntaxNode): SyntaxNode | null {
   }
   return null;
 }
+
+/** Undoes `early-return`: the `return` at the end of a loop's body goes where the same one follows the loop. */
+export const earlyReturnRepair: BugOperator = {
+  ...earlyReturn,
+  sites: (source) =>
+    nodesOf(source, ...LOOPS).flatMap((loop) => {
+      const body = field(loop, 'body');
+      const last = body === null || !isBlock(body) ? undefined : parts(body).at(-1);
+      if (last === undefined || last.text !== nextReturn(source, loop)) return [];
+      return [removeStatement(source, last, `${last.text} taken out of the loop`)];
+    }),
+};

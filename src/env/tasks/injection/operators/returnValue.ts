@@ -121,3 +121,29 @@ export const returnValue: BugOperator = {
   languages: ALL_LANGUAGES,
   sites: (source) => (isCompiled(source) ? typedSites(source) : dynamicSites(source)).sort(bySite),
 };
+
+/** Undoes `return-value` where the code shows how: a truth value negated, and a call at a function's end returned. */
+export const returnRepair: BugOperator = {
+  ...returnValue,
+  sites(source) {
+    const truths = returnValue.sites(source).filter(({ start, end }) => {
+      const value = source.root.descendantForIndex(start, end - 1);
+      return isTruthValue(value) && value.startIndex === start && value.endIndex === end;
+    });
+    const calls = nodesOf(source, 'expression_statement').flatMap((node) => {
+      const [call] = parts(node);
+      const list = node.parent;
+      if (isCompiled(source) || list === null || !isBlock(list) || parts(list).at(-1)?.id !== node.id) return [];
+      if (enclosingFunction(node) === null || !/^(call_expression|call)$/.test(call?.type ?? '')) return [];
+      return [
+        {
+          ...change(call, 'return '),
+          start: node.startIndex,
+          end: node.startIndex,
+          description: `${brief(call)} returned`,
+        },
+      ];
+    });
+    return [...truths, ...calls].sort(bySite);
+  },
+};

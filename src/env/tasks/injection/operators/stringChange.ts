@@ -1,6 +1,6 @@
 import { calledName, field, nodesOf, parentOf, parts, replaceNode } from '../nodes.js';
-import { ALL_LANGUAGES, type BugOperator } from '../operator.js';
-import type { SyntaxNode } from '../parsing.js';
+import { ALL_LANGUAGES, type BugOperator, type BugSite } from '../operator.js';
+import type { ParsedSource, SyntaxNode } from '../parsing.js';
 
 const TEXTS = ['string', 'template_string', 'interpreted_string_literal', 'string_literal'];
 const CHARACTERS = ['rune_literal', 'char_literal', 'character_literal'];
@@ -79,11 +79,24 @@ function isCompared(node: SyntaxNode): boolean {
   return /^argument(s|_list)$/.test(parent.type) && call !== null && ASKING.test(calledName(call)?.text ?? '');
 }
 
-function changed(node: SyntaxNode): string | null {
+/** What a text is mistaken for. */
+function changed(node: SyntaxNode): readonly string[] {
+  return otherTexts(node, (body, table) => (Object.hasOwn(table, body) ? [table[body]] : []));
+}
+
+/** What a text may have been before it was mistaken. */
+function changedBack(node: SyntaxNode): readonly string[] {
+  return otherTexts(node, (body, table) => Object.keys(table).filter((text) => table[text] === body));
+}
+
+function otherTexts(
+  node: SyntaxNode,
+  others: (body: string, table: Readonly<Record<string, string>>) => readonly string[],
+): readonly string[] {
   const [, prefix, quote, body] = /^(b?)(["'`])((?:\\.|[^\\])*)\2$/s.exec(node.text) ?? [];
-  if (body === undefined) return null;
+  if (body === undefined) return [];
   const table = CHARACTERS.includes(node.type) ? MISTAKEN : MISTAKEN_TEXTS;
-  const mistaken = Object.hasOwn(table, body) ? table[body] : null;
+  const mistaken = others(body, table);
   // An empty text that something is added to only says that the sum is a text.
   if (
     body === '' &&
@@ -91,10 +104,10 @@ function changed(node: SyntaxNode): string | null {
     /^binary_/.test(node.parent.type) &&
     field(node.parent, 'operator')?.text === '+'
   )
-    return null;
+    return [];
   const isWord = /^[A-Za-z][A-Za-z0-9_-]{2,}$/.test(body) && isCompared(node);
-  const replacement = mistaken ?? (isWord ? recased(body) : null);
-  return replacement === null ? null : prefix + quote + replacement + quote;
+  const replacements = mistaken.length > 0 ? mistaken : isWord ? [recased(body)] : [];
+  return replacements.map((replacement) => prefix + quote + replacement + quote);
 }
 
 function isName(node: SyntaxNode): boolean {
@@ -109,14 +122,20 @@ function isName(node: SyntaxNode): boolean {
   return isRequired || isAlone || [parent, above].some((around) => around !== null && NAMING.test(around.type));
 }
 
+function textSites(source: ParsedSource, others: (node: SyntaxNode) => readonly string[]): BugSite[] {
+  return nodesOf(source, ...TEXTS, ...CHARACTERS).flatMap((node) =>
+    (isName(node) ? [] : others(node)).map((replacement) =>
+      replaceNode(node, replacement, `${node.text} becomes ${replacement}`),
+    ),
+  );
+}
+
 /** A separator, an empty text or a word's case that is not quite right. */
 export const stringChange: BugOperator = {
   name: 'string-change',
   languages: ALL_LANGUAGES,
-  sites(source) {
-    return nodesOf(source, ...TEXTS, ...CHARACTERS).flatMap((node) => {
-      const replacement = isName(node) ? null : changed(node);
-      return replacement === null ? [] : [replaceNode(node, replacement, `${node.text} becomes ${replacement}`)];
-    });
-  },
+  sites: (source) => textSites(source, changed),
 };
+
+/** Undoes `string-change`. */
+export const stringRepair: BugOperator = { ...stringChange, sites: (source) => textSites(source, changedBack) };

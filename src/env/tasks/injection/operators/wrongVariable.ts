@@ -53,11 +53,12 @@ function likeness(one: string, other: string): number {
   return common(one, other) + common(reverse(one), reverse(other));
 }
 
-function mistakenFor(source: ParsedSource, node: SyntaxNode): string | null {
-  const own = lookUp(source, node.text, node);
-  if (own === undefined || SPECIAL.test(own.name)) return null;
+/** Names of the variables that one may be mistaken for, the likest first. */
+function confusable(source: ParsedSource, node: SyntaxNode, own: Binding | undefined): readonly string[] {
+  if (own === undefined || SPECIAL.test(own.name)) return [];
   const inside = enclosingFunction(node);
-  const siblings = node.parent === null ? [] : parts(node.parent).map(({ text }) => text);
+  const around = node.parent === null ? [] : parts(node.parent).filter(({ id }) => id !== node.id);
+  const siblings = around.map(({ text }) => text);
   const others = visibleAt(source, node).filter(
     (other) =>
       isSameKind(source, own, other) &&
@@ -66,7 +67,7 @@ function mistakenFor(source: ParsedSource, node: SyntaxNode): string | null {
       (source.language !== 'java' || inside?.type !== 'lambda_expression' || other.visibleFrom > inside.startIndex),
   );
   others.sort((a, b) => likeness(own.name, b.name) - likeness(own.name, a.name) || b.visibleFrom - a.visibleFrom);
-  return others[0]?.name ?? null;
+  return others.map(({ name }) => name);
 }
 
 /** Another parameter or local variable of the same type read instead. */
@@ -75,8 +76,22 @@ export const wrongVariable: BugOperator = {
   languages: ALL_LANGUAGES,
   sites(source) {
     return nodesOf(source, 'identifier').flatMap((node) => {
-      const other = isRead(node) ? mistakenFor(source, node) : null;
-      return other === null ? [] : [replaceNode(node, other, `${node.text} becomes ${other}`)];
+      const others = isRead(node) ? confusable(source, node, lookUp(source, node.text, node)) : [];
+      return others.slice(0, 1).map((other) => replaceNode(node, other, `${node.text} becomes ${other}`));
+    });
+  },
+};
+
+/** Undoes `wrong-variable`: the variables that this one would be mistaken for. */
+export const variableRepair: BugOperator = {
+  ...wrongVariable,
+  sites(source) {
+    return nodesOf(source, 'identifier').flatMap((node) => {
+      if (!isRead(node)) return [];
+      const others = confusable(source, node, lookUp(source, node.text, node)).filter(
+        (other) => confusable(source, node, lookUp(source, other, node))[0] === node.text,
+      );
+      return others.map((other) => replaceNode(node, other, `${node.text} becomes ${other}`));
     });
   },
 };
