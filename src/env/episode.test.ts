@@ -91,7 +91,7 @@ describe('an episode', () => {
     });
     expect(stopReason).toBeNull();
     expect(observations.map((observation) => observation.content)).toEqual([
-      'Unknown tool "view". Tools: run_tests, search, open, edit, apply_patch, run_command, submit.',
+      'Unknown tool "view". Tools: run_tests, search, open, suggest, choose, edit, apply_patch, run_command, submit.',
       'open: missing argument "path".',
       'open: argument "line" must be an integer.',
       'edit: unknown argument "all".',
@@ -219,6 +219,56 @@ describe('edit', () => {
     await writeFile(path.join(episode.root, 'x.bin'), Buffer.from([0xff, 0xfe, 0x41]));
     expect(await observe(episode, 'edit', { path: 'x.bin', old: 'A', new: 'B' })).toBe('"x.bin" is not a text file.');
     expect(await observe(episode, 'edit', { path: 'src', old: 'A', new: 'B' })).toBe('"src" is a folder.');
+  });
+});
+
+describe('suggest and choose', () => {
+  it('list the small changes of a function and make one, in the file as it was at the start', async () => {
+    const episode = await play();
+    const list = await observe(episode, 'suggest', { path: './src/clamp.js', name: 'clamp' });
+    expect(list).toBe(
+      [
+        'src/clamp.js, clamp (10 changes)',
+        '2:   if (x < low) return high;',
+        '  x becomes high (1)',
+        '  condition x < low negated (2)',
+        '  < becomes > (3)',
+        '  < becomes <= (4)',
+        '  low becomes high (5)',
+        '  high becomes low (6)',
+        '  high becomes x (7)',
+        '3:   return Math.min(x, high);',
+        '  min becomes max (8)',
+        '  x becomes low (9)',
+        '  high becomes low (10)',
+      ].join('\n'),
+    );
+    const chosen = { path: 'src/clamp.js', name: 'clamp' };
+    await observe(episode, 'edit', { path: 'src/clamp.js', old: 'return high', new: 'return x' });
+    expect(await observe(episode, 'suggest', { path: 'src/clamp.js', name: 'clamp' })).toBe(list);
+    await observe(episode, 'choose', { ...chosen, number: 2 });
+    expect(await observe(episode, 'choose', { ...chosen, number: 6 })).toBe(
+      'Edited src/clamp.js:\n- 2:   if (x < low) return high;\n+ 2:   if (x < low) return low;',
+    );
+    expect(await episode.changes()).toEqual([
+      { path: 'src/clamp.js', before: CLAMP, after: CLAMP.replace('return high', 'return low') },
+    ]);
+  });
+
+  it('say what is there where they cannot', async () => {
+    const files = { ...FILES, 'a.txt': 'a\n', 'long.js': `// ${'x'.repeat(200_000)}` };
+    const episode = await play(undefined, files, { ...limits, maxTurns: 10 });
+    const said = (path: string, name = 'clamp', number?: number) =>
+      observe(episode, number === undefined ? 'suggest' : 'choose', { path, name, ...(number && { number }) });
+    expect(await said('src/clamp.js', 'clamps')).toBe('No function "clamps" in src/clamp.js. Functions: clamp.');
+    expect(await said('src/clamp.js', 'clamp', 99)).toMatch(
+      /^No change 99 of clamp in src\/clamp\.js: there are \d+\.$/,
+    );
+    expect(await said('a.txt')).toBe('No suggestions for a.txt: its language is not known.');
+    expect(await said('long.js')).toBe('No suggestions for long.js: it is too long.');
+    expect(await said('none.js')).toBe('No file "none.js".');
+    expect(await said('../x.js', 'x', 1)).toBe('"../x.js" is outside the repository.');
+    expect(await episode.changes()).toEqual([]);
   });
 });
 

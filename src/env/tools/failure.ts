@@ -1,8 +1,12 @@
 import type { ToolMessage } from '../../trajectory/message.js';
 import { applyPatch } from './applyPatch.js';
+import { choose } from './choose.js';
 import { edit } from './edit.js';
 import { runCommand } from './runCommand.js';
 import { runTests } from './runTests.js';
+import { suggest } from './suggest.js';
+
+const noSuggestion = /^(?:No suggestions for|No function "|No change \d).*/;
 
 /** What each tool says where it could not do what it was asked, or where what it ran failed. */
 const ownFailures: Readonly<Record<string, RegExp>> = {
@@ -10,6 +14,8 @@ const ownFailures: Readonly<Record<string, RegExp>> = {
   [runTests.name]:
     /^(?:\d+ passed, [1-9]\d* failed.*|The tests timed out\.|The test run crashed .*|No tests were found\.)/,
   [edit.name]: /^(?:Not edited|Nothing changed): .*/,
+  [suggest.name]: noSuggestion,
+  [choose.name]: noSuggestion,
   [applyPatch.name]: /^Not applied: .*/,
 };
 /** What any tool says of a path or an argument that it refuses. */

@@ -1,5 +1,6 @@
 import type { ToolSchema } from '../../trajectory/message.js';
 import { applyPatch } from './applyPatch.js';
+import { choose } from './choose.js';
 import { edit } from './edit.js';
 import { taggedCall } from './prompts.js';
 import { open } from './open.js';
@@ -7,10 +8,11 @@ import { runCommand } from './runCommand.js';
 import { runTests } from './runTests.js';
 import { search } from './search.js';
 import { submit } from './submit.js';
+import { suggest } from './suggest.js';
 import type { Tool } from './tool.js';
 
 /** The agent's tools, in the order that models see them. */
-export const tools: readonly Tool[] = [runTests, search, open, edit, applyPatch, runCommand, submit];
+export const tools: readonly Tool[] = [runTests, search, open, suggest, choose, edit, applyPatch, runCommand, submit];
 
 export const toolSchemas: readonly ToolSchema[] = tools.map((tool) => tool.schema);
 

@@ -26,7 +26,9 @@ const toolOf = (seed: number, turn: number) => forcedTool(deriveSeed(seed, turn)
 
 function callOf({ function: { name, parameters } }: ToolSchema) {
   const required = (parameters.required as string[] | undefined) ?? [];
-  return { name, arguments: Object.fromEntries(required.map((key) => [key, 'src/a.js'])) };
+  const types = parameters.properties as Readonly<Record<string, { readonly type: string }>>;
+  const valueOf = (key: string) => (types[key].type === 'integer' ? 7 : 'src/a.js');
+  return { name, arguments: Object.fromEntries(required.map((key) => [key, valueOf(key)])) };
 }
 
 /** How the policy goes on with the tool that the seed forces: as it would write that call by itself. */

@@ -36,7 +36,7 @@ export function playedCalls({ nodes }: Pick<Trajectory, 'nodes'>): PlayedCall[] 
   });
 }
 
-const changes = new Set(['edit', 'apply_patch']);
+const changes = new Set(['choose', 'edit', 'apply_patch']);
 
 /** Whether the call changed a file. */
 export const hasChanged = ({ tool, went }: PlayedCall) => changes.has(tool) && went;
