@@ -10,7 +10,7 @@ const givesUp = 'I cannot say the change in one short edit.';
 export const expertPlayer: MessagePlayer = {
   policyStep: 0,
   async converse(opening) {
-    const turns = await expertTurns(opening.plan.task, (path) => textIn(opening.root, path));
+    const turns = await expertTurns(opening.plan.task, (path) => textIn(opening.root, path), 'edit');
     return new ScriptedDialogue(opening, (turns ?? [givesUp]).values());
   },
 };

@@ -1,25 +1,19 @@
-import { applySite, lineOf } from '../../env/tasks/injection/operator.js';
-import { enclosingFunction } from '../../env/tasks/injection/nodes.js';
-import { OPERATORS } from '../../env/tasks/injection/operators/index.js';
-import { languageOf, parseSource } from '../../env/tasks/injection/parsing.js';
+import { functionAtFault } from '../warmStart/suggestedFix.js';
+import { suggestionsOf } from '../../env/tools/suggest.js';
 import { seededOrder } from '../../env/tasks/seededOrder.js';
 import type { ToolMessage } from '../../trajectory/message.js';
 import type { MessagePlayer } from '../rollout/arena.js';
 import { textIn } from '../warmStart/demonstrations.js';
 import { oracleChanges } from '../warmStart/expertTurns.js';
-import { lineEdit } from '../warmStart/lineEdit.js';
-import { editCall, toolCall } from '../warmStart/turnText.js';
+import { toolCall } from '../warmStart/turnText.js';
 import { ScriptedDialogue } from './scriptedDialogue.js';
 
-/**
- * `random-edit` strikes with operators of the injection at random, `operator-search` with each in the order of the file. Most
- * operators are their own inverses, or undo one another.
- */
+/** `random-edit` takes the suggestions for a function at random, `operator-search` in the order in which they are listed. */
 export type OperatorOrder = 'random-edit' | 'operator-search';
 
 /**
- * What a policy is compared with: a player who is told the function at fault (the oracle's), changes it by the operators that
- * put bugs in, one change at a time, and submits where the tests pass.
+ * What a policy is compared with: a player who is told the function at fault (the oracle's), tries the changes that undo the
+ * operators which put bugs in, one at a time, and submits where the tests pass.
  * @param testRuns changes that it tries at most
  */
 export const operatorPlayer = (order: OperatorOrder, testRuns: number): MessagePlayer => ({
@@ -27,53 +21,27 @@ export const operatorPlayer = (order: OperatorOrder, testRuns: number): MessageP
   async converse(opening) {
     const { task, seed } = opening.plan;
     const changes = await oracleChanges(task, (path) => textIn(opening.root, path));
-    const tried = changes.flatMap(({ path, before, after }) =>
-      before === null || after === null ? [] : variants(path, before, after),
+    const listed = changes.flatMap(({ path, before, after }) =>
+      before === null || after === null ? [] : choices(path, before, after),
     );
-    const ordered = order === 'random-edit' ? seededOrder(tried, String(seed), ({ key }) => key) : tried;
+    const ordered = order === 'random-edit' ? seededOrder(listed, String(seed), (call) => call) : listed;
     return new ScriptedDialogue(opening, attempts(ordered.slice(0, testRuns)));
   },
 });
 
-/** A changed text of a file, and the calls that lead to it and back. */
-interface Variant {
-  readonly key: string;
-  readonly change: string;
-  readonly undo: string;
+/** A call for each suggestion for the function in which two texts begin to differ. */
+function choices(path: string, before: string, after: string): string[] {
+  const name = functionAtFault(path, before, after);
+  const suggestions = name === null ? [] : suggestionsOf(path, before, name);
+  if ('problem' in suggestions) return [];
+  return suggestions.map((_, index) => toolCall('choose', { path, name, number: index + 1 }));
 }
 
-/** What any operator makes of the function in which two texts differ; of the whole file where that is in none. */
-function variants(path: string, before: string, after: string): Variant[] {
-  const language = languageOf(path);
-  const fault = lineEdit(before, after);
-  if (language === null || fault === null) return [];
-  const parsed = parseSource(before, language);
-  const at = { row: fault.line - 1, column: fault.shown.search(/\S|$/) };
-  const node = parsed.root.descendantForPosition(at);
-  const around = enclosingFunction(node) ?? parsed.root;
-  const [first, last] = [around.startPosition.row + 1, around.endPosition.row + 1];
-  return OPERATORS.filter((operator) => operator.languages.includes(language))
-    .flatMap((operator) => operator.sites(parsed).map((site) => ({ site, line: lineOf(before, site), operator })))
-    .filter(({ line }) => first <= line && line <= last)
-    .sort((a, b) => a.site.start - b.site.start)
-    .flatMap(({ site, operator }) => {
-      const text = applySite(before, site);
-      const [change, undo] = [lineEdit(before, text), lineEdit(text, before)];
-      if (change === null || undo === null) return [];
-      const key = `${operator.name} ${site.start} ${site.replacement}`;
-      return [{ key, change: editCall(path, change), undo: editCall(path, undo) }];
-    });
-}
-
-/** Tries one after the other until the tests pass; a change with which they fail is taken back. */
-function* attempts(variants: readonly Variant[]): Generator<string, void, readonly ToolMessage[]> {
-  let undo: readonly string[] = [];
-  for (const variant of variants) {
-    yield [...undo, variant.change].join('\n');
-    const [report] = yield toolCall('run_tests', {});
-    const allPass = /^\d+ passed, 0 failed/.test(report?.content ?? '');
-    undo = allPass ? [] : [variant.undo];
-    if (allPass) break;
+/** Tries one after the other, each of which undoes the one before, until the tests pass. */
+function* attempts(calls: readonly string[]): Generator<string, void, readonly ToolMessage[]> {
+  for (const call of calls) {
+    const observed = yield `${call}\n${toolCall('run_tests', {})}`;
+    if (observed.some(({ content }) => /^\d+ passed, 0 failed/.test(content))) break;
   }
-  yield [...undo, toolCall('submit', {})].join('\n');
+  yield toolCall('submit', {});
 }
