@@ -146,6 +146,7 @@ export class TrainingRun {
       this.ownArena,
       policy.codec,
       tasks,
+      settings.warmStartExpert,
       people,
       policy.generator.maxContext,
       samplingOptions({ ...settings, workers: [] }, 'rollout'),

@@ -20,6 +20,7 @@ import {
   stageSchema,
   stepsOfStages,
 } from './routeSettings.js';
+import { experts } from '../warmStart/experts.js';
 import { shapingSchema } from './shapingSettings.js';
 
 /** Everything that decides a run, with the defaults; `whetstone.config.json` and the command line's flags override. */
@@ -121,6 +122,12 @@ export const settingsSchema = z.strictObject({
     .default(0)
     .describe(
       "Passes over an expert's episodes of the train tasks before the first step; 0 leaves the warm start out.",
+    ),
+  warmStartExpert: z
+    .enum(experts)
+    .default('choose')
+    .describe(
+      'How the expert of the warm start mends: `choose` takes one of the changes that `suggest` lists, and leaves out tasks that none of them mends; `edit` quotes what it replaces.',
     ),
   warmStartLearningRate: z.number().nonnegative().default(3e-4).describe('Highest learning rate of the warm start.'),
   warmStartNegativeWeight: z

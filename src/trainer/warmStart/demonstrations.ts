@@ -8,6 +8,7 @@ import { demonstrationPlans } from '../rollout/plans.js';
 import { playGroups, type Schedule } from '../rollout/playGroups.js';
 import type { TextCodec } from '../text/textCodec.js';
 import { parseAssistantText } from '../text/toolCalls.js';
+import type { Expert } from './experts.js';
 import { expertTurns } from './expertTurns.js';
 import { learnedFromPerson, type PersonScript } from './personScripts.js';
 
@@ -20,6 +21,7 @@ export async function playDemonstrations(
   arena: Arena,
   codec: TextCodec,
   tasks: readonly Task[],
+  expert: Expert,
   people: readonly PersonScript[],
   maxContext: number,
   options: SamplingOptions,
@@ -30,7 +32,7 @@ export async function playDemonstrations(
   const known: Task[] = [];
   for (const task of tasks) {
     if (schedule.signal.aborted) throw cancelled();
-    const turns = await turnsOf(arena, task, schedule.signal);
+    const turns = await turnsOf(arena, task, expert, schedule.signal);
     if (turns === null || !turns.every((raw) => isRead(codec, raw))) continue;
     const [plan] = demonstrationPlans([task]);
     scripts.set(
@@ -48,10 +50,15 @@ export async function playDemonstrations(
 }
 
 /** Looks at the start tree for as long as the turns take to write. */
-async function turnsOf(arena: Arena, task: Task, signal: AbortSignal): Promise<readonly string[] | null> {
+async function turnsOf(
+  arena: Arena,
+  task: Task,
+  expert: Expert,
+  signal: AbortSignal,
+): Promise<readonly string[] | null> {
   const episode = await arena.startEpisode(task, signal);
   try {
-    return await expertTurns(task, (path) => textIn(episode.root, path));
+    return await expertTurns(task, (path) => textIn(episode.root, path), expert);
   } finally {
     await episode.dispose();
   }
@@ -68,7 +75,7 @@ export async function textIn(root: string | null, path: string): Promise<string 
 /** A model whose calls look otherwise than the expert's cannot learn from them. */
 function isRead(codec: TextCodec, raw: string): boolean {
   const { toolCalls } = codec.parseTurn(encoded(codec, raw));
-  return toolCalls.length === 1;
+  return toolCalls.length === parseAssistantText(raw).toolCalls.length;
 }
 
 /** The expert's turn as the policy itself would write it. */

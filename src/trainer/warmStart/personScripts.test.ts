@@ -64,7 +64,7 @@ describe("a person's demonstration", () => {
       const options = samplingOptions(settings, 'rollout');
       const arena = environmentArena(environment, settings);
       const nothing = () => Promise.resolve(null);
-      const played = await playDemonstrations(arena, codec, [], people, 1e5, options, schedule, nothing);
+      const played = await playDemonstrations(arena, codec, [], 'choose', people, 1e5, options, schedule, nothing);
       const [trajectory] = played;
       expect(trajectory).toMatchObject({ kind: 'demonstration', grade: { resolved: true }, stopReason: 'submitted' });
       // The record stands for itself: in this run there is nothing that it branches from.
