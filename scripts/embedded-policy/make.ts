@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { saveCheckpoint } from '../../src/trainer/model/checkpoint.js';
 import { modelCard } from './card.js';
 import { permissiveSources, type CorpusFile } from './corpus/permissive.js';
-import { hasAttempts, reviewEpisodes } from './corpus/reviews.js';
-import { messagesOf, toldByTests } from './corpus/toldByTests.js';
+import { reviewEpisodes } from './corpus/reviews.js';
+import { messagesOf } from './corpus/madeUpTests.js';
 import type { ExpertEpisode } from './episodes/episode.js';
 import { type Chunk, chunkFile, generateEpisodes, readChunk } from './episodes/generate.js';
 import {
@@ -14,9 +14,9 @@ import {
   HELD_OUT_CHUNKS,
   OUTPUT,
   PROGRAM_ROUNDS,
+  FILES_KEPT,
   PYTHON_FILES_KEPT,
   REVIEW_SEED,
-  REVIEWS_TOLD_BY_TESTS,
   REVIEWS_PER_FUNCTION,
   TOKENIZER_CHUNKS,
   TRAINING,
@@ -90,30 +90,25 @@ async function makePolicy(): Promise<void> {
   log(`written to ${OUTPUT}`);
 }
 
-/** Within the context with room to spare, and no turn longer than a rollout lets a turn be. */
+/** Within the context, and no turn longer than a rollout lets a turn be. */
 function fits({ tokenIds, kinds }: EncodedEpisode): boolean {
   let turn = 0;
   const longest = kinds.reduce((most, kind) => Math.max(most, (turn = kind === TokenKind.context ? 0 : turn + 1)), 0);
-  return tokenIds.length <= 1800 && longest <= 300;
+  return tokenIds.length <= TRAINING.config.maxPositions - 8 && longest <= 300;
 }
 
 /** Made once, since finding the functions takes a while; the packages they come from are listed beside them. */
 async function readReviews(corpus: readonly CorpusFile[]): Promise<ExpertEpisode[]> {
   const file = join(CACHE, 'reviews.json');
   if (!existsSync(file)) {
-    const rng = new Rng(REVIEW_SEED);
     const seen = new Set<string>();
     const used = new Map<string, string>();
     const made: ExpertEpisode[] = [];
     const messages = messagesOf((await Promise.all(CHUNKS.slice(0, TOKENIZER_CHUNKS).map(readChunk))).flat());
     for (const [index, source] of corpus.entries()) {
-      if (source.path.endsWith('.py') && !rng.chance(PYTHON_FILES_KEPT)) continue;
-      const episodes = reviewEpisodes(rng, source, REVIEWS_PER_FUNCTION, seen).flatMap((review) => {
-        const isTold = hasAttempts(review) || rng.chance(REVIEWS_TOLD_BY_TESTS);
-        const told = isTold ? toldByTests(rng, review, messages) : null;
-        if (told !== null) return [told];
-        return hasAttempts(review) ? [] : [review];
-      });
+      const rng = new Rng(REVIEW_SEED).fork(index);
+      if (!rng.chance(source.path.endsWith('.py') ? PYTHON_FILES_KEPT : FILES_KEPT)) continue;
+      const episodes = reviewEpisodes(rng, source, REVIEWS_PER_FUNCTION, seen, messages);
       if (episodes.length > 0) used.set(source.package, source.licence);
       made.push(...episodes);
       if (index % 500 === 499) log(`reviews: ${index + 1} of ${corpus.length} files, ${made.length} episodes`);

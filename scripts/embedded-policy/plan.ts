@@ -35,11 +35,10 @@ export const HELD_OUT_CHUNKS: readonly Chunk[] = [
 export const TOKENIZER_CHUNKS = 3;
 /** Review episodes of a file, for each of its functions. */
 export const REVIEWS_PER_FUNCTION = 0.8;
-/** Part of the reviews that are told by failing tests, as tasks are, where they can be. */
-export const REVIEWS_TOLD_BY_TESTS = 0.85;
 export const REVIEW_SEED = 20_261;
-/** Python's part of the files that are read: there are more of them than of the others together. */
-export const PYTHON_FILES_KEPT = 0.3;
+/** Part of the files that are read; of Python there are more than of the others together. */
+export const FILES_KEPT = 0.6;
+export const PYTHON_FILES_KEPT = 0.2;
 /** How often a round goes through the programs, which come with tests, for once through the reviews. */
 export const PROGRAM_ROUNDS = 1;
 

@@ -1,24 +1,25 @@
+import { languageOf, parseSource } from '../../../src/env/tasks/injection/parsing.js';
+import { namedFunctions } from '../../../src/env/tasks/injection/repairs.js';
+import type { TestResult } from '../../../src/env/testing/testRunner.js';
 import { javascriptProgram } from '../programs/javascriptProgram.js';
 import { invented, NOUNS } from '../programs/names.js';
 import type { Program } from '../programs/program.js';
 import { pythonPrograms } from '../programs/pythonProgram.js';
 import { Rng } from '../programs/rng.js';
 import type { ExpertEpisode } from './episode.js';
-import { playExpert, type Attempt } from './expert.js';
+import { playExpert } from './expert.js';
 import { quickCount } from './inProcess.js';
 import { pythonEndsWell } from './pythonCheck.js';
 import { realRuns, type Runtimes, type TestedSource } from './realRuns.js';
-import { lineEdit } from '../../../src/trainer/warmStart/lineEdit.js';
 import { randomMutation } from './variants.js';
 
 export type Flavour = 'esm' | 'commonjs' | 'typescript' | 'python';
 
-/** A bug of a module and the attempts at it that fail, before their tests have run. */
+/** A bug of a module, before its tests have run. */
 interface Plan {
   readonly program: Program;
   readonly operator: string;
   readonly buggy: string;
-  readonly wrong: readonly string[];
 }
 
 /** Modules of one flavour, bugs in them, real test runs, and the expert's episodes. The same seed gives the same ones. */
@@ -38,9 +39,7 @@ export async function buildEpisodes(
     const results = baseline[i];
     return results?.length && results.every(({ status }) => status === 'passed') ? [{ program, results }] : [];
   });
-  const fixedOf = new Map(
-    sound.map(({ program, results }) => [program, { source: program.source, results } satisfies Attempt]),
-  );
+  const resultsOf = new Map(sound.map(({ program, results }) => [program, results]));
   const episodes: ExpertEpisode[] = [];
   // Each round puts one bug into every module, so that the modules can be run together.
   for (let round = 0; round < 3; round += 1) {
@@ -49,26 +48,11 @@ export async function buildEpisodes(
       sound.map(({ program }) => program),
       flavour,
     );
-    const layers = Math.max(0, ...plans.map((plan) => plan.wrong.length)) + 1;
-    const outcomes = new Map<Plan, (Attempt | null)[]>(plans.map((plan) => [plan, []]));
-    for (let layer = 0; layer < layers; layer += 1) {
-      const some = plans.filter((plan) => layer <= plan.wrong.length);
-      const items: TestedSource[] = some.map((plan) => ({
-        program: plan.program,
-        source: layer === 0 ? plan.buggy : plan.wrong[layer - 1]!,
-      }));
-      const results = await realRuns(items, runtimes);
-      some.forEach((plan, i) => {
-        const own = results[i] ?? null;
-        outcomes.get(plan)!.push(own === null ? null : { source: items[i]!.source, results: own });
-      });
-    }
-    for (const plan of plans) {
-      const [buggy, ...wrong] = outcomes.get(plan)!;
-      if (!buggy || !hasBoth(buggy)) continue;
-      const failed = wrong.filter(
-        (attempt): attempt is Attempt => attempt !== null && attempt.results.some(({ status }) => status === 'failed'),
-      );
+    const items: TestedSource[] = plans.map(({ program, buggy }) => ({ program, source: buggy }));
+    const outcomes = await realRuns(items, runtimes);
+    for (const [i, plan] of plans.entries()) {
+      const results = outcomes[i];
+      if (!results || !hasBoth(results)) continue;
       const others = rng
         .shuffle(sound)
         .filter(
@@ -76,16 +60,26 @@ export async function buildEpisodes(
         )
         .slice(0, rng.int(2, 10))
         .map((other) => other.program);
+      const { program } = plan;
+      const neighbours = others.length > 0 ? others : [sound[0]!.program];
       const episode = playExpert(rng, {
-        program: plan.program,
+        language: program.language,
         operator: plan.operator,
-        buggy,
-        wrong: failed,
-        fixed: fixedOf.get(plan.program)!,
-        others: others.length > 0 ? others : [sound[0]!.program],
         repo: rng.chance(0.4)
           ? invented(rng)
           : rng.pick(NOUNS) + rng.pick(['kit', '-tools', '-lib', 'js', '', '-utils']),
+        path: program.sourcePath,
+        testPath: program.testPath,
+        buggy: plan.buggy,
+        fixed: program.source,
+        suspect: suspectOf(
+          program,
+          results.find(({ status }) => status === 'failed')!,
+        ),
+        results,
+        stillFailing: () => results,
+        passing: resultsOf.get(program)!,
+        files: filesOf(program, plan.buggy, neighbours),
       });
       if (episode !== null) episodes.push(episode);
     }
@@ -117,45 +111,55 @@ function distinct(programs: readonly Program[]): Program[] {
   });
 }
 
-const hasBoth = ({ results }: Attempt) =>
+const hasBoth = (results: readonly TestResult[]) =>
   results.some(({ status }) => status === 'failed') && results.some(({ status }) => status === 'passed');
+
+/** The function that a failing test names, as far as its title shows it; null where it does not. */
+function suspectOf(program: Program, failure: TestResult): string | null {
+  const title = failure.id.slice(failure.file.length);
+  const names = namedFunctions(parseSource(program.source, languageOf(program.sourcePath)!)).map(({ name }) => name);
+  const words = new Set(title.split(/[^\w$]+/));
+  const named = names.find((name) => name.length > 2 && words.has(name));
+  if (named !== undefined) return named;
+  return (
+    names
+      .filter((name) => new RegExp(`\\btest_${name.replaceAll('$', '\\$')}(_|\\b)`).test(title))
+      .sort((a, b) => b.length - a.length)[0] ?? null
+  );
+}
+
+/** Every file of the small repository, sorted by path. */
+function filesOf(program: Program, buggy: string, others: readonly Program[]): [string, string][] {
+  const all: [string, string][] = [
+    [program.sourcePath, buggy],
+    [program.testPath, program.test],
+    ...others.flatMap((other): [string, string][] => [
+      [other.sourcePath, other.source],
+      [other.testPath, other.test],
+    ]),
+  ];
+  return all.sort(([a], [b]) => (a < b ? -1 : 1));
+}
 
 const folderOf = (path: string) => path.split('/').slice(0, -1).join('/');
 const sameLayout = (a: Program, b: Program) =>
   folderOf(a.sourcePath) === folderOf(b.sourcePath) && folderOf(a.testPath) === folderOf(b.testPath);
 
-/** One bug a module, with up to two failing attempts for half of them; what hangs or goes unnoticed is left out. */
+/** One bug a module; what hangs or goes unnoticed is left out. */
 async function planBugs(rng: Rng, programs: readonly Program[], flavour: Flavour): Promise<Plan[]> {
   const drafts = programs.flatMap((program) => {
     for (let attempt = 0; attempt < 6; attempt += 1) {
       const bug = randomMutation(rng, program.sourcePath, program.source);
-      if (bug === null || lineEdit(bug.source, program.source) === null) continue;
+      if (bug === null) continue;
       if (flavour !== 'python') {
         const count = quickCount(program, bug.source);
         if (count === null || count.failed === 0 || count.passed === 0) continue;
       }
-      const wrong: string[] = [];
-      const wanted = rng.pick([0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2]);
-      for (let i = 0; i < wanted * 3 && wrong.length < wanted; i += 1) {
-        const near = { first: bug.line - 6, last: bug.line + 6 };
-        const guess = randomMutation(rng, program.sourcePath, bug.source, near);
-        if (guess === null || guess.source === program.source || wrong.includes(guess.source)) continue;
-        if (/removal|early|negation|return-value/.test(guess.operator) && rng.chance(0.8)) continue;
-        if (flavour !== 'python') {
-          const count = quickCount(program, guess.source);
-          if (count === null || count.failed === 0) continue;
-        }
-        wrong.push(guess.source);
-      }
-      return [{ program, operator: bug.operator, buggy: bug.source, wrong }];
+      return [{ program, operator: bug.operator, buggy: bug.source }];
     }
     return [];
   });
   if (flavour !== 'python') return drafts;
-  const sources = drafts.flatMap(({ program, buggy, wrong }) =>
-    [buggy, ...wrong].map((source) => ({ program, source })),
-  );
-  const fine = pythonEndsWell(sources);
-  const ends = new Map(sources.map((item, i) => [item.source, fine[i]!]));
-  return drafts.filter(({ buggy, wrong }) => [buggy, ...wrong].every((source) => ends.get(source)));
+  const fine = pythonEndsWell(drafts.map(({ program, buggy }) => ({ program, source: buggy })));
+  return drafts.filter((_, i) => fine[i]!);
 }

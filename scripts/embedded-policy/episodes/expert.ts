@@ -1,122 +1,116 @@
+import { languageOf, parseSource } from '../../../src/env/tasks/injection/parsing.js';
+import { applySite } from '../../../src/env/tasks/injection/operator.js';
+import { namedFunctions, smallChanges, type NamedFunction } from '../../../src/env/tasks/injection/repairs.js';
 import { injectionStatement } from '../../../src/env/tasks/statement.js';
-import type { TestResult } from '../../../src/env/testing/testRunner.js';
-import { NOTHING_CHANGED, renderNoEdit, replaceOnce } from '../../../src/env/tools/edit.js';
-import { renderFolder, renderOpen } from '../../../src/env/tools/open.js';
+import { chosen } from '../../../src/env/tools/choose.js';
+import { renderEdit } from '../../../src/env/tools/edit.js';
+import { renderFolder } from '../../../src/env/tools/open.js';
 import { systemPrompt } from '../../../src/env/tools/prompts.js';
 import { renderTestReport } from '../../../src/env/tools/runTests.js';
 import { findInText, renderSearch } from '../../../src/env/tools/search.js';
 import { SUBMITTED } from '../../../src/env/tools/submit.js';
+import { renderSuggestions, suggestionsOf } from '../../../src/env/tools/suggest.js';
 import { toolSchemas } from '../../../src/env/tools/tools.js';
-import type { Program } from '../programs/program.js';
+import type { TestResult } from '../../../src/env/testing/testRunner.js';
+import { toolCall } from '../../../src/trainer/warmStart/turnText.js';
 import type { Rng } from '../programs/rng.js';
-import { attemptTurn, editSteps } from './attempt.js';
 import type { EpisodeTurn, ExpertEpisode } from './episode.js';
-import { lineEdit, type LineEdit } from '../../../src/trainer/warmStart/lineEdit.js';
-import { definitionLine, editCall, toolCall } from '../../../src/trainer/warmStart/turnText.js';
 
-/** A state of the module and what its tests said of it. */
-export interface Attempt {
-  readonly source: string;
-  readonly results: readonly TestResult[];
-}
-
+/** A bug in a file of a small repository, and what its tests say of it. */
 export interface Situation {
-  readonly program: Program;
-  readonly operator: string;
-  readonly buggy: Attempt;
-  /** What is tried before the bug is found: each starts from the buggy source again. */
-  readonly wrong: readonly Attempt[];
-  readonly fixed: Attempt;
-  /** Other modules of the same small repository. */
-  readonly others: readonly Program[];
   readonly repo: string;
+  readonly language: string;
+  readonly operator: string;
+  readonly path: string;
+  readonly testPath: string;
+  readonly buggy: string;
+  readonly fixed: string;
+  /** The function that a failing test names; null where none does. */
+  readonly suspect: string | null;
+  readonly results: readonly TestResult[];
+  /** What the tests say after a change that does not mend the bug. */
+  readonly stillFailing: () => readonly TestResult[];
+  readonly passing: readonly TestResult[];
+  /** The texts of the repository's files, by path. */
+  readonly files: readonly (readonly [path: string, text: string])[];
 }
 
-/** Plays an expert's episode against what the tools would have answered. Null where the bug has no single edit. */
-export function playExpert(rng: Rng, situation: Situation): ExpertEpisode | null {
-  const { program, buggy, fixed } = situation;
-  const repair = lineEdit(buggy.source, fixed.source);
-  if (repair === null) return null;
-  const failing = buggy.results.filter(({ status }) => status === 'failed');
-  const scene = new Scene(rng, situation);
-  if (rng.chance(0.15)) scene.runTests(buggy.results);
-  const suspect = suspectOf(program, failing[0]!);
-  find(rng, scene, situation, suspect, repair);
+/** Part of the episodes in which the change that mends the bug is not the first; and of those, the second; and so on. */
+const PART_THAT_FAILS = 0.6;
+const MOST_ATTEMPTS = 7;
+/** No function has this name, so `suggest` lists those that there are. */
+const NO_FUNCTION = '?';
 
-  let current = buggy.source;
-  if (rng.chance(0.08)) scene.clumsyEdit(current, repair);
-  for (const attempt of situation.wrong) {
-    if (!scene.edit(current, attempt.source, buggy.source, suspect, false)) return null;
-    scene.runTests(attempt.results);
-    current = attempt.source;
+/**
+ * Plays an expert's episode against what the tools would have answered: to the function that the tests name, through the
+ * changes that are suggested for it. What is tried in vain is seen, and not learned. Null where no small change mends the bug.
+ */
+export function playExpert(rng: Rng, situation: Situation): ExpertEpisode | null {
+  const { path, buggy, fixed, suspect } = situation;
+  const source = parseSource(buggy, languageOf(path)!);
+  const mending = smallChanges(source).find(({ site }) => same(applySite(buggy, site), fixed));
+  if (mending === undefined) return null;
+  const around = namedFunctions(source).filter(
+    ({ node, name }) => node.startIndex <= mending.site.start && mending.site.end <= node.endIndex && name.length > 1,
+  );
+  if (around.length === 0) return null;
+  const atFault = functionAtFault(rng, around, suspect);
+
+  const scene = new Scene(rng, situation);
+  if (rng.chance(0.08)) scene.runTests(situation.results);
+  if (suspect === null) {
+    scene.findFile();
+    scene.suggest(NO_FUNCTION);
+    const others = namedFunctions(source).filter(({ name }) => name !== atFault && name.length > 1);
+    if (others.length > 0 && rng.chance(0.4))
+      scene.tryInVain(scene.suggestInVain(rng.pick(others).name), rng.int(1, 3), null);
+  } else {
+    scene.find(suspect);
+    if (suspect !== atFault) {
+      if (scene.suggest(suspect)) scene.tryInVain(suspect, rng.int(1, 4), null);
+      if (!scene.hasShown(atFault)) scene.suggest(NO_FUNCTION);
+    }
   }
-  if (!scene.edit(current, fixed.source, buggy.source, suspect, true)) return null;
-  scene.runTests(fixed.results);
+  const right = numberOf(path, buggy, atFault, fixed);
+  if (right === null || !scene.suggest(atFault)) return null;
+  scene.lookFurther(atFault, right.line);
+  let failures = 0;
+  while (failures < MOST_ATTEMPTS && rng.chance(PART_THAT_FAILS)) failures += 1;
+  scene.tryInVain(atFault, failures, right.number);
+  scene.choose(atFault, right.number, situation.passing, true);
   scene.call('submit', {}, SUBMITTED);
   return {
-    language: program.language,
+    language: situation.language,
     operator: situation.operator,
     system: systemPrompt(toolSchemas),
-    user: injectionStatement(situation.repo, failing, []),
+    user: injectionStatement(
+      situation.repo,
+      situation.results.filter(({ status }) => status === 'failed'),
+      [],
+    ),
     turns: scene.turns,
   };
 }
 
-/** The function that a failing test names, as far as its title or message shows it; null where they do not. */
-function suspectOf(program: Program, failure: TestResult): string | null {
-  const title = failure.id.slice(failure.file.length);
-  const found = [...program.source.matchAll(/[A-Za-z_$][\w$]*/g)]
-    .map(([word]) => word)
-    .filter((word) => word.length > 2 && program.test.includes(word));
-  const words = new Set(title.split(/[^\w$]+/));
-  const named = found.find((word) => words.has(word) && definitionLine(program.source, word) > 0);
-  if (named !== undefined) return named;
-  return (
-    program.names
-      .filter((name) => new RegExp(`\\btest_${name}(_|\\b)`).test(title))
-      .sort((a, b) => b.length - a.length)[0] ?? null
-  );
+/** Equal but for blanks and brackets around a condition. */
+const same = (one: string, other: string) => one.replace(/[\s()]/g, '') === other.replace(/[\s()]/g, '');
+
+/** The name that the change is asked for by: the test's where that function holds it, else mostly the innermost one's. */
+function functionAtFault(rng: Rng, around: readonly NamedFunction[], suspect: string | null): string {
+  if (around.some(({ name }) => name === suspect)) return suspect!;
+  return (rng.chance(0.8) ? around.at(-1)! : around[0]!).name;
 }
 
-/** From the statement to the sight of the faulty line. */
-function find(rng: Rng, scene: Scene, { program, buggy }: Situation, suspect: string | null, repair: LineEdit): void {
-  const { sourcePath, testPath } = program;
-  const guess = likelySource(testPath);
-  const plan = rng.next();
-  let line: number | undefined;
-  if (suspect === null && plan < 0.5) {
-    scene.open(testPath, program.test);
-  } else if (plan < 0.06) {
-    scene.open(testPath, program.test);
-  } else if (plan < 0.1) {
-    scene.openFolder(sourcePath.includes('/') ? sourcePath.split('/').slice(0, -1).join('/') : '.');
-  } else if (guess === sourcePath && plan < 0.75) {
-    // The path can be read off the test's.
-  } else {
-    if (guess !== sourcePath && plan > 0.85) scene.openNothing(guess);
-    const query = suspect ?? stemOf(sourcePath);
-    const hits = scene.search(query);
-    const hit = hits.find(({ path }) => path === sourcePath);
-    if (hit === undefined)
-      scene.openFolder(sourcePath.includes('/') ? sourcePath.split('/').slice(0, -1).join('/') : '.');
-    line = hit !== undefined && hit.line > 20 ? hit.line : undefined;
-  }
-  if (rng.chance(0.04)) scene.openOther();
-  const lines = buggy.source.split('\n').length - 1;
-  scene.open(sourcePath, buggy.source, line);
-  const first = line === undefined ? 1 : Math.max(1, Math.min(lines - 39, line - 20));
-  if (repair.line < first) scene.open(sourcePath, buggy.source);
-  else if (repair.line >= first + 40) scene.open(sourcePath, buggy.source, first + 60);
+/** Number and line of the change that gives the mended text. */
+function numberOf(path: string, buggy: string, name: string, fixed: string) {
+  const changes = suggestionsOf(path, buggy, name);
+  if ('problem' in changes) return null;
+  const index = changes.findIndex(({ site }) => same(applySite(buggy, site), fixed));
+  return index < 0 ? null : { number: index + 1, line: changes[index]!.line };
 }
-
-const stemOf = (path: string) =>
-  path
-    .split('/')
-    .at(-1)!
-    .replace(/\.\w+$/, '');
 
 /** Where a test's subject mostly stands. */
-function likelySource(testPath: string): string {
+export function likelySource(testPath: string): string {
   const parts = testPath.split('/');
   const file = parts
     .pop()!
@@ -128,6 +122,9 @@ function likelySource(testPath: string): string {
 
 class Scene {
   readonly turns: EpisodeTurn[] = [];
+  private readonly tried = new Map<string, Set<number>>();
+  /** Lines that suggestions were asked for, by function. */
+  private readonly from = new Map<string, number>();
 
   constructor(
     private readonly rng: Rng,
@@ -138,93 +135,121 @@ class Scene {
     this.turns.push({ raw: toolCall(name, args), train, observations: [{ name, content }] });
   }
 
+  /** Whether a name stands in what was told or shown so far. */
+  hasShown(name: string): boolean {
+    const failing = this.situation.results.filter(({ status }) => status === 'failed');
+    const told = [
+      ...failing.map(({ id }) => id),
+      ...this.turns.flatMap(({ observations }) => observations.map(({ content }) => content)),
+    ];
+    return told.some((text) => text.includes(name));
+  }
+
   runTests(results: readonly TestResult[]): void {
-    const own = this.rng.chance(0.15);
-    this.call(
-      'run_tests',
-      own ? { files: [this.situation.program.testPath] } : {},
-      renderTestReport({ outcome: 'completed', results, output: '' }),
-    );
+    this.call('run_tests', {}, report(results));
   }
 
-  open(path: string, text: string, line?: number, train = true): void {
-    this.call('open', line === undefined ? { path } : { path, line }, renderOpen(path, text, line), train);
+  /** Up to the path: mostly read off the test's, or by a search for the function. */
+  find(name: string): void {
+    const { path, testPath } = this.situation;
+    const guess = likelySource(testPath);
+    if (guess === path && this.rng.chance(0.75)) return;
+    if (guess !== path && this.rng.chance(0.1))
+      this.call('suggest', { path: guess, name }, `No file "${guess}".`, false);
+    this.search(name);
   }
 
-  openNothing(path: string): void {
-    this.call('open', { path }, `No file "${path}".`, false);
+  /** Up to the path where no test names a function: read off the test's, or found in its folder. */
+  findFile(): void {
+    const { path, testPath } = this.situation;
+    if (likelySource(testPath) === path && this.rng.chance(0.8)) return;
+    const folder = path.includes('/') ? path.split('/').slice(0, -1).join('/') : '.';
+    if (folder !== '.' && this.rng.chance(0.4)) this.openFolder('.');
+    this.openFolder(folder);
   }
 
-  openOther(): void {
-    const other = this.rng.pick(this.situation.others);
-    this.open(other.sourcePath, other.source, undefined, false);
-  }
-
-  openFolder(path: string): void {
+  private openFolder(path: string): void {
     const prefix = path === '.' ? '' : `${path}/`;
-    const files = this.files().map(([file]) => file);
     const extra =
-      path === '.'
-        ? ['README.md', this.situation.program.language === 'python' ? 'pyproject.toml' : 'package.json']
-        : [];
-    const names = [...files, ...extra]
+      path === '.' ? ['README.md', this.situation.language === 'python' ? 'pyproject.toml' : 'package.json'] : [];
+    const names = [...this.situation.files.map(([file]) => file), this.situation.testPath, ...extra]
       .filter((file) => file.startsWith(prefix))
       .map((file) => file.slice(prefix.length))
       .map((rest) => (rest.includes('/') ? `${rest.split('/')[0]!}/` : rest));
     this.call('open', { path }, renderFolder(path, [...new Set(names)]));
   }
 
-  search(query: string): { path: string; line: number }[] {
-    const hits = this.files().flatMap(([path, text]) => findInText(path, text, query));
+  private search(query: string): void {
+    const hits = this.situation.files.flatMap(([path, text]) => findInText(path, text, query));
     const isTest = (path: string) => /test/.test(path);
     const sorted = [...hits.filter(({ path }) => !isTest(path)), ...hits.filter(({ path }) => isTest(path))];
     this.call('search', { query }, renderSearch(query, sorted));
-    return sorted;
   }
 
-  /**
-   * From `current` to `wanted`; where the current text holds an attempt that failed on another line, it is first put
-   * back. False where that can not be said in edits.
-   */
-  edit(current: string, wanted: string, buggy: string, suspect: string | null, train: boolean): boolean {
-    const path = this.situation.program.sourcePath;
-    const steps = editSteps(current, wanted, buggy);
-    if (steps === null) return false;
-    this.turns.push(attemptTurn(suspect, path, steps, train));
-    return true;
+  /** False where the file has no function of that name, which lists those that it has. */
+  suggest(name: string, line?: number, train = true): boolean {
+    const { path, buggy } = this.situation;
+    if (line !== undefined) this.from.set(name, line);
+    this.call(
+      'suggest',
+      line === undefined ? { path, name } : { path, name, line },
+      renderSuggestions(path, buggy, name, line),
+      train,
+    );
+    return !('problem' in suggestionsOf(path, buggy, name));
   }
 
-  /** An edit that the tool refuses: of a neighbouring line, misquoted, or of nothing. */
-  clumsyEdit(current: string, repair: LineEdit): void {
-    const path = this.situation.program.sourcePath;
-    const clumsy = this.rng.pick<Partial<LineEdit>>([
-      { line: Math.max(1, repair.line + this.rng.pick([-1, 1])) },
-      { old: repair.old.replace(/\w+/, (word) => `${word}s`) },
-      { new: repair.old },
-    ]);
-    const edit = { ...repair, ...clumsy };
-    const result = replaceOnce(current, edit.old, edit.new, edit.line);
-    const isRefused = 'occurrences' in result;
-    if (!isRefused && result.text !== current) return;
+  /** Of a function that is not at fault. */
+  suggestInVain(name: string): string {
+    this.suggest(name, undefined, false);
+    return name;
+  }
+
+  /** Asks on until the line is among those listed. */
+  lookFurther(name: string, line: number): void {
+    for (let calls = 0; calls < 3; calls += 1) {
+      const next = this.nextLine(name);
+      if (next === null || line < next) return;
+      this.suggest(name, next);
+    }
+  }
+
+  private shown(name: string): string {
+    const { path, buggy } = this.situation;
+    return renderSuggestions(path, buggy, name, this.from.get(name));
+  }
+
+  private nextLine(name: string): number | null {
+    const found = /, from line (\d+)\)$/.exec(this.shown(name));
+    return found === null ? null : Number(found[1]);
+  }
+
+  /** Other changes of those that are listed, none twice. */
+  tryInVain(name: string, attempts: number, right: number | null): void {
+    const tried = this.tried.get(name) ?? new Set<number>();
+    this.tried.set(name, tried);
+    const numbers = [...this.shown(name).matchAll(/^ {2}.*\((\d+)\)$/gm)].map(([, number]) => Number(number));
+    const others = this.rng.shuffle(numbers.filter((number) => number !== right && !tried.has(number)));
+    for (const number of others.slice(0, attempts)) {
+      tried.add(number);
+      this.choose(name, number, this.situation.stillFailing(), false);
+    }
+  }
+
+  /** A change and what the tests say of it, in one turn. */
+  choose(name: string, number: number, results: readonly TestResult[], train: boolean): void {
+    const { path, buggy } = this.situation;
+    const changed = chosen(path, buggy, name, number);
+    if ('problem' in changed) throw new Error(changed.problem);
     this.turns.push({
-      raw: editCall(path, edit),
-      train: false,
+      raw: `${toolCall('choose', { path, name, number })}\n${toolCall('run_tests', {})}`,
+      train,
       observations: [
-        { name: 'edit', content: isRefused ? renderNoEdit(path, result.occurrences, edit.line) : NOTHING_CHANGED },
+        { name: 'choose', content: renderEdit(path, buggy, changed.text) },
+        { name: 'run_tests', content: report(results) },
       ],
     });
   }
-
-  private files(): [string, string][] {
-    const { program, buggy, others } = this.situation;
-    const all: [string, string][] = [
-      [program.sourcePath, buggy.source],
-      [program.testPath, program.test],
-      ...others.flatMap((other): [string, string][] => [
-        [other.sourcePath, other.source],
-        [other.testPath, other.test],
-      ]),
-    ];
-    return all.sort(([a], [b]) => (a < b ? -1 : 1));
-  }
 }
+
+const report = (results: readonly TestResult[]) => renderTestReport({ outcome: 'completed', results, output: '' });

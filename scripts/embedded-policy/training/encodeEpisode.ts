@@ -36,7 +36,7 @@ export function encodeEpisode(codec: TextCodec, episode: ExpertEpisode): Encoded
   for (const { tokenIds } of opening) add(tokenIds, TokenKind.context);
   episode.turns.forEach((turn, index) => {
     const sampledIds = codec.encodeTurn(turn.raw);
-    const edits = turn.raw.includes('{"name": "edit"');
+    const edits = turn.raw.includes('{"name": "choose"');
     add(sampledIds, turn.train ? (edits ? TokenKind.edit : TokenKind.turn) : TokenKind.mistake);
     // Nothing follows the last turn: the episode has ended.
     if (index === episode.turns.length - 1) return;
