@@ -50,14 +50,14 @@ describe('the checkpoint that a text names', () => {
 });
 
 describe('who plays in place of a policy of ours', () => {
-  it.each(['expert', 'random-edit', 'random-edit:1', 'operator-search:12'])('may be %s', (policy) => {
-    expect(otherPlayer(policy, undefined).converse).toBeTypeOf('function');
+  it.each(['expert', 'random-edit', 'random-edit:1', 'operator-search:12', 'memorized'])('may be %s', (policy) => {
+    expect(otherPlayer(policy, undefined, []).converse).toBeTypeOf('function');
   });
 
   it.each(['random-edit:0', 'random-edit:', 'operator-search:1.5', 'random-edit:12345', 'Expert', 'openai:'])(
     'is not %s',
     (policy) => {
-      expect(() => otherPlayer(policy, undefined)).toThrow(`There is no policy '${policy}'.`);
+      expect(() => otherPlayer(policy, undefined, [])).toThrow(`There is no policy '${policy}'.`);
     },
   );
 });

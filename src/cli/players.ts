@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseHubModel } from '../trainer/model/hub/modelName.js';
 import { expertPlayer } from '../trainer/policies/expertPlayer.js';
+import { memorizingPlayer } from '../trainer/policies/memorizingPlayer.js';
 import { operatorPlayer, type OperatorOrder } from '../trainer/policies/operatorPlayer.js';
 import { serverPlayer } from '../trainer/policies/serverPlayer.js';
 import type { MessagePlayer } from '../trainer/rollout/arena.js';
@@ -10,6 +11,7 @@ import { findCheckpoints, stepOf, wholeOne } from '../trainer/run/checkpoints.js
 import { openRun, type RunReader } from '../trainer/run/runReader.js';
 import { badInput } from '../trajectory/errors.js';
 import { say } from '../trajectory/said.js';
+import type { Task } from '../trajectory/task.js';
 import { filled, modelOption, modelPath } from './options.js';
 
 /** Who plays: a model, the checkpoint of a run, or another player. */
@@ -29,7 +31,7 @@ export const addPlayerOptions = (command: Command) =>
     .addOption(
       new Option(
         '--policy <policy>',
-        'another player: `expert`; `random-edit[:RUNS]` or `operator-search[:RUNS]`, which try changes in the function at fault, RUNS of them (4); or `openai:URL`, an OpenAI-compatible server (key in OPENAI_API_KEY)',
+        'another player: `expert`; `random-edit[:RUNS]` or `operator-search[:RUNS]`, which try changes in the function at fault, RUNS of them (4); `memorized`, which knows the oracles of the train tasks by heart; or `openai:URL`, an OpenAI-compatible server (key in OPENAI_API_KEY)',
       )
         .argParser(filled)
         .conflicts(['model', 'run']),
@@ -46,16 +48,20 @@ export async function modelOfOptions(stateFolder: string, { model, run }: Player
 /** Changes that are tried: as many as the ten turns of an episode have room for. */
 const defaultTestRuns = 4;
 
-/** Who plays in place of a policy of ours. Throws badInput where the text names nobody. */
-export function otherPlayer(policy: string, model: string | undefined): MessagePlayer {
+/**
+ * Who plays in place of a policy of ours. Throws badInput where the text names nobody.
+ * @param tasks of the repository, those to be played among them
+ */
+export function otherPlayer(policy: string, model: string | undefined, tasks: readonly Task[]): MessagePlayer {
   if (policy === 'expert') return expertPlayer;
+  if (policy === 'memorized') return memorizingPlayer(tasks.filter(({ whetstone }) => whetstone.split === 'train'));
   const [, order, testRuns] = /^(random-edit|operator-search)(?::([1-9]\d{0,3}))?$/.exec(policy) ?? [];
   if (order !== undefined) return operatorPlayer(order as OperatorOrder, Number(testRuns ?? defaultTestRuns));
   const url = policy.startsWith('openai:') ? policy.slice('openai:'.length) : '';
   if (!/^https?:\/\/\S+$/.test(url))
     throw badInput(
       say`There is no policy '${policy}'.`,
-      'Give `expert`, `random-edit`, `operator-search`, or `openai:` with an http address.',
+      'Give `expert`, `random-edit`, `operator-search`, `memorized`, or `openai:` with an http address.',
     );
   if (model === undefined) throw badInput('A server needs the name of a model.', 'Give it with `--policy-model`.');
   const apiKey = process.env.OPENAI_API_KEY;

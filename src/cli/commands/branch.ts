@@ -70,7 +70,7 @@ async function branch(runId: string, trajectoryId: string, options: BranchOption
   const [parent, { settings: recorded }] = [await run.trajectory(trajectoryId), await run.config()];
   const task = await taskOfTrajectory(run, parent);
   const chosen = await modelOfOptions(stateFolder, options);
-  const other = options.policy === undefined ? null : otherPlayer(options.policy, options.policyModel);
+  const other = options.policy === undefined ? null : otherPlayer(options.policy, options.policyModel, [task]);
   const own = async () => (other === null ? await checkpointIfAny(run) : undefined) ?? recorded.model;
   const model = chosen ?? (await own());
   const settings: Settings = {

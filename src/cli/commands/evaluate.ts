@@ -126,7 +126,8 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const model = await modelOfOptions(stateFolder, options);
   const against = options.against === undefined ? null : await earlierModel(stateFolder, options.against);
   const { sandbox, device, seed, samples, workers: urls } = options;
-  const other = options.policy === undefined ? null : otherPlayer(options.policy, options.policyModel);
+  const all = await tasksToPlay(stateFolder, options.run);
+  const other = options.policy === undefined ? null : otherPlayer(options.policy, options.policyModel, all);
   // An adapter that is only played becomes part of its model, whose matrices are float32 then.
   const [lora, precision] = [{ rank: 0 }, 'float32'] as const;
   const settings = await loadSettings(repoRoot, {
@@ -142,7 +143,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
     lora,
     precision,
   });
-  const { tasks, split } = chosenTasks(await tasksToPlay(stateFolder, options.run), options);
+  const { tasks, split } = chosenTasks(all, options);
   const { search, width, depth, scorer, attempts } = options;
   const count = evaluationTasks(tasks, split, settings).length;
   // At most: a search ends where nothing is left to go on from.
