@@ -1,13 +1,24 @@
-import { ggufBytes } from '../../test/support/writeGguf.js';
+import { ggufBytes, type GgufValue } from '../../test/support/writeGguf.js';
 import { ggufName } from '../../src/trainer/model/gguf/ggufWeights.js';
 import { parameterShapes, type LlamaConfig } from '../../src/trainer/model/llamaConfig.js';
 
-/**
- * A model of the kind `llama` as a GGUF file in float32, for llama.cpp to generate with. Its vocabulary is made up: the text of a
- * token is its id, `<7>`.
- */
-export function plainGguf(config: LlamaConfig, parameters: ReadonlyMap<string, Float32Array>): Buffer {
-  const tokens = Array.from({ length: config.vocabularySize }, (_, id) => `<${id}>`);
+/** What a GGUF file says of its model's text: the keys `tokenizer.*`. */
+type TextMetadata = Readonly<Record<`tokenizer.${string}`, GgufValue>>;
+
+/** A made-up vocabulary: the text of a token is its id, `<7>`. */
+const numbered = (vocabularySize: number): TextMetadata => ({
+  'tokenizer.ggml.model': 'gpt2',
+  'tokenizer.ggml.pre': 'smollm',
+  'tokenizer.ggml.tokens': Array.from({ length: vocabularySize }, (_, id) => `<${id}>`),
+  'tokenizer.ggml.merges': ['< 1'],
+});
+
+/** A model of the kind `llama` as a GGUF file in float32, for llama.cpp to generate with. */
+export function plainGguf(
+  config: LlamaConfig,
+  parameters: ReadonlyMap<string, Float32Array>,
+  text: TextMetadata = numbered(config.vocabularySize),
+): Buffer {
   const metadata = {
     'general.architecture': 'llama',
     'general.file_type': 0,
@@ -23,10 +34,7 @@ export function plainGguf(config: LlamaConfig, parameters: ReadonlyMap<string, F
     'llama.attention.layer_norm_rms_epsilon': { float32: config.rmsEpsilon },
     'llama.rope.dimension_count': config.headDim,
     'llama.rope.freq_base': { float32: config.ropeTheta },
-    'tokenizer.ggml.model': 'gpt2',
-    'tokenizer.ggml.pre': 'smollm',
-    'tokenizer.ggml.tokens': tokens,
-    'tokenizer.ggml.merges': ['< 1'],
+    ...text,
   };
   const tensors = [...parameterShapes(config)].map(([name, shape]) => {
     const { buffer, byteOffset, byteLength } = neighboursTurned(name, parameters.get(name)!, config);

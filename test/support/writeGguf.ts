@@ -1,7 +1,14 @@
 /** Makes GGUF files by hand, also wrong ones. */
 
 /** A number that is whole and not negative becomes an u32, any other an f32, as does one in `float32`. */
-type Value = string | number | boolean | readonly string[] | readonly number[] | { readonly float32: number };
+export type GgufValue =
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | readonly number[]
+  | { readonly float32: number }
+  | { readonly int32s: readonly number[] };
 
 interface Tensor {
   /** ggml's number; 0 is F32. */
@@ -36,12 +43,14 @@ function scalar(value: string | number | boolean): [type: number, bytes: Buffer]
   return Number.isInteger(value) && value >= 0 ? [4, u32(value)] : [6, f32(value)];
 }
 
-function valueBytes(value: Value): Buffer {
+function valueBytes(value: GgufValue): Buffer {
   if (typeof value !== 'object') {
     const [type, bytes] = scalar(value);
     return Buffer.concat([u32(type), bytes]);
   }
   if ('float32' in value) return Buffer.concat([u32(6), f32(value.float32)]);
+  if ('int32s' in value)
+    return Buffer.concat([u32(9), u32(5), u64(value.int32s.length), Buffer.from(Int32Array.from(value.int32s).buffer)]);
   const elements = value.map(scalar);
   return Buffer.concat([
     u32(9),
@@ -53,7 +62,7 @@ function valueBytes(value: Value): Buffer {
 
 /** A whole file, version 3, alignment 32. */
 export function ggufBytes(
-  metadata: Readonly<Record<string, Value>>,
+  metadata: Readonly<Record<string, GgufValue>>,
   tensors: Readonly<Record<string, Tensor>>,
 ): Buffer {
   const entries = Object.entries(metadata).flatMap(([key, value]) => [text(key), valueBytes(value)]);

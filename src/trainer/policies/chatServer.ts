@@ -39,16 +39,24 @@ const completionSchema = z.looseObject({
       }),
     )
     .min(1),
-  usage: z.looseObject({ completion_tokens: z.int().nonnegative().optional() }).nullish(),
+  usage: z
+    .looseObject({
+      prompt_tokens: z.int().nonnegative().optional(),
+      completion_tokens: z.int().nonnegative().optional(),
+    })
+    .nullish(),
 });
 
 /** A server's answer, in OpenAI's form. */
 export type ChatCompletion = z.infer<typeof completionSchema>;
 
 /** Parts of a request that not every server takes; a server that refuses one is asked without it from then on. */
-const optionalFields = ['return_token_ids', 'logprobs', 'top_k', 'min_p', 'seed'] as const;
+const optionalFields = ['return_token_ids', 'top_logprobs', 'logprobs', 'top_k', 'min_p', 'seed'] as const;
 
 const attempts = 4;
+
+/** llama.cpp answers so from its start until its model is in memory, which takes minutes with a large one. */
+const isLoading = (status: number, text: string) => status === 503 && /loading model/i.test(text);
 
 /** A server with OpenAI's chat completions: vLLM, llama.cpp, Ollama, LM Studio, OpenAI itself. */
 export class ChatServer {
@@ -58,9 +66,11 @@ export class ChatServer {
 
   /**
    * One completion; null where the conversation is too long for the model. What passes (an overloaded server, a broken
-   * connection) is tried again, then it is `infrastructure`; what does not is `bad-input`.
+   * connection) is tried again, one that loads its model as long as an answer may take, then it is `infrastructure`; what
+   * does not is `bad-input`.
    */
   async complete(request: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ChatCompletion | null> {
+    const latest = performance.now() + this.options.requestSeconds * 1000;
     for (let attempt = 1; ; attempt++) {
       const sent = Object.fromEntries(Object.entries(request).filter(([key]) => !this.refused.has(key)));
       const answer = await this.post({ model: this.options.model, ...sent }, signal);
@@ -76,8 +86,10 @@ export class ChatServer {
         continue;
       }
       const passes = status === 0 || status === 408 || status === 429 || status >= 500;
-      if (!passes || attempt >= attempts) throw this.failure(status, text);
-      await pause(250 * 2 ** attempt, signal);
+      const loads = isLoading(status, text);
+      const goesOn = loads ? performance.now() < latest : attempt < attempts;
+      if (!passes || !goesOn) throw this.failure(status, text);
+      await pause(loads ? 500 : 250 * 2 ** attempt, signal);
     }
   }
 

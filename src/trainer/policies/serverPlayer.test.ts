@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -135,6 +136,46 @@ describe('a server’s model plays an episode', () => {
   });
 });
 
+/** What llama.cpp's own server said in a whole episode: scripts/golden/llama_server.mjs. */
+const ofLlamaServer = JSON.parse(
+  readFileSync(new URL('../../../scripts/golden/llama_server.json', import.meta.url), 'utf8'),
+) as { status: number; body: RecordedAnswer }[];
+interface RecordedAnswer {
+  readonly usage?: { readonly total_tokens: number };
+  readonly choices?: {
+    readonly message: { readonly reasoning_content?: string; readonly tool_calls: { function: { name: string } }[] };
+    readonly logprobs: { readonly content: { id: number; logprob: number }[] };
+  }[];
+}
+
+test('llama.cpp’s own server plays: calls, thinking, ids, log-probabilities and the end of its context are read', async () => {
+  const { url } = await serve(ofLlamaServer);
+  const trajectory = await play(url);
+  expect(trajectory).toMatchObject({ stopReason: 'token-limit', infrastructureError: null });
+  const turns = trajectory.nodes.filter(({ message }) => message.role === 'assistant');
+  const said = ofLlamaServer.flatMap(({ body }) => body.choices ?? []);
+  expect(said).toHaveLength(ofLlamaServer.length - 1);
+  expect(turns).toHaveLength(said.length);
+  turns.forEach(({ message, tokenIds, logprobs, actionMask }, index) => {
+    const { message: answered, logprobs: given } = said[index]!;
+    const { name } = answered.tool_calls[0]!.function;
+    expect(message).toMatchObject({ toolCalls: [{ name, arguments: expect.any(Object) as object }] });
+    expect(message).not.toHaveProperty('malformedCall');
+    expect((message as { thinking?: string }).thinking).toBe(answered.reasoning_content);
+    expect([...tokenIds]).toEqual(given.content.map(({ id }) => id));
+    expect([...logprobs]).toEqual(given.content.map(({ logprob }) => Math.fround(logprob)));
+    expect(actionMask).not.toContain(0);
+    // The end of the turn is a token of its own, whose log-probability counts.
+    expect(tokenIds.at(-1)).toBe(2);
+  });
+  const sampledTokens = turns.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  // The prompt's are counted, though nobody says which they are.
+  expect(trajectory.statistics).toMatchObject({
+    sampledTokens,
+    totalTokens: ofLlamaServer.at(-2)!.body.usage!.total_tokens,
+  });
+});
+
 describe('a server that', () => {
   test('refuses parts of the request is asked without them', async () => {
     const refusal = (field: string) => ({
@@ -151,6 +192,16 @@ describe('a server that', () => {
     const { requests, url } = await serve([{ status: 503, body: 'loading' }, calling('submit')]);
     expect((await play(url)).stopReason).toBe('submitted');
     expect(requests).toHaveLength(2);
+  });
+
+  test('loads its model is asked more often than an overloaded one', async () => {
+    const loading = {
+      status: 503,
+      body: { error: { message: 'Loading model', type: 'unavailable_error', code: 503 } },
+    };
+    const { requests, url } = await serve([...Array<Answer>(4).fill(loading), calling('submit')]);
+    expect((await play(url)).stopReason).toBe('submitted');
+    expect(requests).toHaveLength(5);
   });
 
   test('has no room for the conversation ends the episode at the token limit', async () => {

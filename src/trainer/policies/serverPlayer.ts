@@ -43,6 +43,8 @@ class ServerDialogue implements Dialogue {
         max_tokens: maxTokensPerTurn,
         seed: deriveSeed(plan.seed, this.turn++),
         logprobs: true,
+        // Unless told, llama.cpp lists the 20 likeliest tokens beside each: megabytes in a long turn.
+        top_logprobs: 1,
         return_token_ids: true,
       },
       signal,
@@ -52,7 +54,9 @@ class ServerDialogue implements Dialogue {
     this.path.addSampled(message, sampledTokens(completion));
     // Where the ids are not given, their number still counts.
     const { path } = this;
-    if (path.nodes.at(-1)!.tokenIds.length === 0) path.sampledTokens += completion.usage?.completion_tokens ?? 0;
+    const { prompt_tokens: given = 0, completion_tokens: sampled = 0 } = completion.usage ?? {};
+    if (path.nodes.at(-1)!.tokenIds.length === 0) path.sampledTokens += sampled;
+    path.untoldTokens = Math.max(0, given + sampled - path.toldTokens);
     this.messages.push(message);
     return message;
   }

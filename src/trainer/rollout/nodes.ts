@@ -12,9 +12,16 @@ export class NodePath {
   tokens = 0;
   /** Sampled tokens of all branches. */
   sampledTokens = 0;
+  /** Tokens that a server counted and whose ids are not known. */
+  untoldTokens = 0;
 
   /** Tokens of all branches, what they share counted once. */
-  get storedTokens(): number {
+  get allTokens(): number {
+    return this.untoldTokens + this.toldTokens;
+  }
+
+  /** Those of them whose ids are known. */
+  get toldTokens(): number {
     return this.nodes.reduce((sum, node) => sum + node.tokenIds.length, 0);
   }
 

@@ -182,5 +182,5 @@ const nothingPlayed: EpisodeCounters = {
 };
 
 function statisticsOf(counters: EpisodeCounters, path: NodePath): EpisodeStatistics {
-  return { ...counters, sampledTokens: path.sampledTokens, totalTokens: path.storedTokens };
+  return { ...counters, sampledTokens: path.sampledTokens, totalTokens: path.allTokens };
 }
