@@ -26,14 +26,14 @@ afterEach(() => {
 });
 
 /** A server whose model answers by the function of what it is shown: the system's and the user's message. */
-async function serve(answer: (system: string, user: string, request: number) => string, status = 200) {
+async function serve(answer: (system: string, user: string, request: number, model: string) => string, status = 200) {
   let requests = 0;
   server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
     request.on('end', () => {
-      const { messages } = JSON.parse(text) as { messages: { content: string }[] };
-      const content = answer(messages[0]!.content, messages[1]!.content, requests++);
+      const { messages, model } = JSON.parse(text) as { messages: { content: string }[]; model: string };
+      const content = answer(messages[0]!.content, messages[1]!.content, requests++, model);
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ choices: [{ finish_reason: 'stop', message: { content } }] }));
     });
@@ -59,6 +59,19 @@ describe('a judge', () => {
       return `Let me think.\n${code} 1 yes\n${code} 2 ${request === 0 ? 'yes' : 'no'}`;
     });
     expect(await judge(url)).toEqual({ score: 0.5, weight: 0.3, reason: 'yes to: Is it right?' });
+  });
+
+  it('of several models takes the votes in turn, and the majority of all decides', async () => {
+    const asked: string[] = [];
+    const url = await serve((system, _, __, model) => {
+      asked.push(model);
+      return `${codeIn(system)} 1 ${model === 'strict' ? 'no' : 'yes'}\n${codeIn(system)} 2 ${model === 'mild' ? 'yes' : 'no'}`;
+    });
+    const settings = judgeSchema.parse({ url, model: 'mild, strict,fair', rubric, votes: 3, weight: 0.3 });
+    const verdict = await judgeOf(settings)!(said('I add', '1 x'), task, 7, new AbortController().signal);
+    expect(verdict).toEqual({ score: 0.5, weight: 0.3, reason: 'yes to: Is it right?' });
+    expect(asked.sort()).toEqual(['fair', 'mild', 'strict']);
+    expect(() => judgeSchema.parse({ ...settings, votes: 2 })).toThrow(/as many `votes`/);
   });
 
   it('is shown the task, what was done and the change, and a fresh code each time', async () => {

@@ -5,7 +5,7 @@ import type { RewardComponent } from '../../trajectory/grade.js';
 import type { Task } from '../../trajectory/task.js';
 import { ChatServer } from '../policies/chatServer.js';
 import { deriveSeed } from '../rollout/seeds.js';
-import type { JudgeSettings } from '../run/judgeSettings.js';
+import { type JudgeSettings, modelsOf } from '../run/judgeSettings.js';
 import { majority, readVerdict, verdictRequest, type JudgedEpisode } from './verdict.js';
 
 /**
@@ -22,12 +22,17 @@ export type Judge = (
 const requestSeconds = 120;
 const mostTokens = 1024;
 
-/** The judge of the settings (requirement R8): an ensemble of votes of one model, question by question; null where there is none. */
+/** The judge of the settings (requirement R8): an ensemble of votes of its models in turn, question by question; null where there is none. */
 export function judgeOf({ url, model, weight, votes, rubric }: JudgeSettings): Judge | null {
   if (url === undefined || model === undefined || weight === 0) return null;
   const apiKey = process.env.OPENAI_API_KEY;
-  const server = new ChatServer({ url, model, requestSeconds, ...(apiKey === undefined ? {} : { apiKey }) });
-  const vote = async (...[episode, task, seed, signal]: Parameters<Judge>): Promise<(boolean | null)[]> => {
+  const servers = modelsOf(model).map(
+    (name) => new ChatServer({ url, model: name, requestSeconds, ...(apiKey === undefined ? {} : { apiKey }) }),
+  );
+  const vote = async (
+    server: ChatServer,
+    ...[episode, task, seed, signal]: Parameters<Judge>
+  ): Promise<(boolean | null)[]> => {
     const code = randomBytes(12).toString('hex');
     const completion = await server.complete(
       {
@@ -42,7 +47,9 @@ export function judgeOf({ url, model, weight, votes, rubric }: JudgeSettings): J
   };
   return async (episode, task, seed, signal) => {
     const ballots = await Promise.all(
-      Array.from({ length: votes }, (_, index) => vote(episode, task, deriveSeed(seed, 'judge', index), signal)),
+      Array.from({ length: votes }, (_, index) =>
+        vote(servers[index % servers.length]!, episode, task, deriveSeed(seed, 'judge', index), signal),
+      ),
     );
     if (ballots.every((answers) => answers.every((answer) => answer === null))) {
       throw infrastructure(say`The judge (${model} at ${url}) gave no verdict.`, 'Let another model judge.');

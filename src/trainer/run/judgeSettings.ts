@@ -7,6 +7,9 @@ const rubric = [
   'Would a careful reviewer merge the change as it is?',
 ];
 
+/** The models of an ensemble. */
+export const modelsOf = (model: string): string[] => model.split(',').map((name) => name.trim());
+
 /** A language model that judges episodes by a rubric; off unless an address is given. */
 export const judgeSchema = z
   .strictObject({
@@ -16,7 +19,11 @@ export const judgeSchema = z
       .describe(
         'OpenAI-compatible server whose model judges each episode; none: no judge. A repository may not choose it itself.',
       ),
-    model: z.string().min(1).optional().describe('The model that the server is asked for.'),
+    model: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('The model that the server is asked for; several, with commas between, give the votes in turn.'),
     weight: z.number().nonnegative().default(0.2).describe("Weight of the judge's score."),
     votes: z
       .int()
@@ -33,5 +40,8 @@ export const judgeSchema = z
   })
   .refine(({ url, model }) => (url === undefined) === (model === undefined), {
     message: say`a judge needs both \`url\` and \`model\``.message,
+  })
+  .refine(({ model = '', votes }) => modelsOf(model).length <= votes, {
+    message: say`a judge of several models needs as many \`votes\``.message,
   });
 export type JudgeSettings = z.infer<typeof judgeSchema>;
