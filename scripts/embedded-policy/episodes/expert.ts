@@ -9,9 +9,10 @@ import { systemPrompt } from '../../../src/env/tools/prompts.js';
 import { renderTestReport } from '../../../src/env/tools/runTests.js';
 import { findInText, renderSearch } from '../../../src/env/tools/search.js';
 import { SUBMITTED } from '../../../src/env/tools/submit.js';
-import { renderSuggestions, suggestionsOf } from '../../../src/env/tools/suggest.js';
+import { nextLine, renderSuggestions, suggestionsOf } from '../../../src/env/tools/suggest.js';
 import { toolSchemas } from '../../../src/env/tools/tools.js';
 import type { TestResult } from '../../../src/env/testing/testRunner.js';
+import { isSameCode } from '../../../src/trainer/warmStart/suggestedFix.js';
 import { toolCall } from '../../../src/trainer/warmStart/turnText.js';
 import type { Rng } from '../programs/rng.js';
 import type { EpisodeTurn, ExpertEpisode } from './episode.js';
@@ -48,7 +49,7 @@ const NO_FUNCTION = '?';
 export function playExpert(rng: Rng, situation: Situation): ExpertEpisode | null {
   const { path, buggy, fixed, suspect } = situation;
   const source = parseSource(buggy, languageOf(path)!);
-  const mending = smallChanges(source).find(({ site }) => same(applySite(buggy, site), fixed));
+  const mending = smallChanges(source).find(({ site }) => isSameCode(applySite(buggy, site), fixed));
   if (mending === undefined) return null;
   const around = namedFunctions(source).filter(
     ({ node, name }) => node.startIndex <= mending.site.start && mending.site.end <= node.endIndex && name.length > 1,
@@ -92,9 +93,6 @@ export function playExpert(rng: Rng, situation: Situation): ExpertEpisode | null
   };
 }
 
-/** Equal but for blanks and brackets around a condition. */
-const same = (one: string, other: string) => one.replace(/[\s()]/g, '') === other.replace(/[\s()]/g, '');
-
 /** The name that the change is asked for by: the test's where that function holds it, else mostly the innermost one's. */
 function functionAtFault(rng: Rng, around: readonly NamedFunction[], suspect: string | null): string {
   if (around.some(({ name }) => name === suspect)) return suspect!;
@@ -105,7 +103,7 @@ function functionAtFault(rng: Rng, around: readonly NamedFunction[], suspect: st
 function numberOf(path: string, buggy: string, name: string, fixed: string) {
   const changes = suggestionsOf(path, buggy, name);
   if ('problem' in changes) return null;
-  const index = changes.findIndex(({ site }) => same(applySite(buggy, site), fixed));
+  const index = changes.findIndex(({ site }) => isSameCode(applySite(buggy, site), fixed));
   return index < 0 ? null : { number: index + 1, line: changes[index]!.line };
 }
 
@@ -208,7 +206,7 @@ class Scene {
   /** Asks on until the line is among those listed. */
   lookFurther(name: string, line: number): void {
     for (let calls = 0; calls < 3; calls += 1) {
-      const next = this.nextLine(name);
+      const next = nextLine(this.shown(name));
       if (next === null || line < next) return;
       this.suggest(name, next);
     }
@@ -217,11 +215,6 @@ class Scene {
   private shown(name: string): string {
     const { path, buggy } = this.situation;
     return renderSuggestions(path, buggy, name, this.from.get(name));
-  }
-
-  private nextLine(name: string): number | null {
-    const found = /, from line (\d+)\)$/.exec(this.shown(name));
-    return found === null ? null : Number(found[1]);
   }
 
   /** Other changes of those that are listed, none twice. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { ToolMessage } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
-import { plainOptions } from '../rollout/scripted.testing.js';
+import { openingIn } from '../rollout/scripted.testing.js';
 import { memorizingPlayer } from './memorizingPlayer.js';
 
 const roots: string[] = [];
@@ -27,16 +27,7 @@ async function play(files: Readonly<Record<string, string>>, passesAfter: number
   const root = await mkdtemp(join(tmpdir(), 'whetstone-memorized-'));
   roots.push(root);
   for (const [path, text] of Object.entries(files)) await writeFile(join(root, path), text);
-  const dialogue = await memorizingPlayer(learned).converse({
-    plan: { id: 'eval/task/0', kind: 'evaluation', step: 0, task: learned[0], sample: 0, seed: 1 },
-    prompt: [
-      { role: 'system', content: 'system' },
-      { role: 'user', content: 'user' },
-    ],
-    tools: [],
-    root,
-    options: plainOptions,
-  });
+  const dialogue = await memorizingPlayer(learned).converse(openingIn(root, learned[0]));
   const patches: unknown[] = [];
   for (;;) {
     const { toolCalls } = (await dialogue.next(new AbortController().signal))!;

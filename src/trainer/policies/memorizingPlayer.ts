@@ -1,9 +1,9 @@
 import { applyUnifiedDiff, FormatError } from '../../env/reward/unifiedPatch.js';
-import type { ToolMessage } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
 import type { MessagePlayer } from '../rollout/arena.js';
 import { textIn } from '../warmStart/demonstrations.js';
 import { toolCall } from '../warmStart/turnText.js';
+import { attempts } from './attempts.js';
 import { ScriptedDialogue } from './scriptedDialogue.js';
 
 /** As many as an episode's turns have room for. */
@@ -20,7 +20,10 @@ export const memorizingPlayer = (learned: readonly Task[]): MessagePlayer => ({
     for (const { patch } of learned) {
       if (await fits(patch, (path) => textIn(opening.root, path))) fitting.push(patch);
     }
-    return new ScriptedDialogue(opening, attempts(fitting.slice(0, mostAttempts)));
+    return new ScriptedDialogue(
+      opening,
+      attempts(fitting.slice(0, mostAttempts).map((patch) => toolCall('apply_patch', { patch }))),
+    );
   },
 });
 
@@ -31,12 +34,4 @@ async function fits(patch: string, read: (path: string) => Promise<string | null
     if (error instanceof FormatError) return false;
     throw error;
   }
-}
-
-function* attempts(patches: readonly string[]): Generator<string, void, readonly ToolMessage[]> {
-  for (const patch of patches) {
-    const observed = yield `${toolCall('apply_patch', { patch })}\n${toolCall('run_tests', {})}`;
-    if (observed.some(({ content }) => /^\d+ passed, 0 failed/.test(content))) break;
-  }
-  yield toolCall('submit', {});
 }

@@ -6,8 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { chosen } from '../../env/tools/choose.js';
 import type { ToolMessage } from '../../trajectory/message.js';
 import type { Task } from '../../trajectory/task.js';
-import type { Opening } from '../rollout/dialogue.js';
-import { plainOptions } from '../rollout/scripted.testing.js';
+import { openingIn } from '../rollout/scripted.testing.js';
 import { operatorPlayer, type OperatorOrder } from './operatorPlayer.js';
 
 const fixed = `export const far = (a) => a < 3;
@@ -29,17 +28,7 @@ async function play(order: OperatorOrder, testRuns: number, seed = 1) {
   await writeFile(join(root, 'inside.js'), buggy);
   const patch = createTwoFilesPatch('a/inside.js', 'b/inside.js', buggy, fixed);
   const task = { instance_id: 'task', patch } as Task;
-  const opening: Opening = {
-    plan: { id: 'eval/task/0', kind: 'evaluation', step: 0, task, sample: 0, seed },
-    prompt: [
-      { role: 'system', content: 'system' },
-      { role: 'user', content: 'user' },
-    ],
-    tools: [],
-    root,
-    options: plainOptions,
-  };
-  const dialogue = await operatorPlayer(order, testRuns).converse(opening);
+  const dialogue = await operatorPlayer(order, testRuns).converse(openingIn(root, task, seed));
   const tried: string[] = [];
   let text = buggy;
   for (;;) {

@@ -1,11 +1,11 @@
-import { functionAtFault } from '../warmStart/suggestedFix.js';
-import { suggestionsOf } from '../../env/tools/suggest.js';
 import { seededOrder } from '../../env/tasks/seededOrder.js';
-import type { ToolMessage } from '../../trajectory/message.js';
+import { suggestionsOf } from '../../env/tools/suggest.js';
 import type { MessagePlayer } from '../rollout/arena.js';
 import { textIn } from '../warmStart/demonstrations.js';
 import { oracleChanges } from '../warmStart/expertTurns.js';
+import { functionAtFault } from '../warmStart/suggestedFix.js';
 import { toolCall } from '../warmStart/turnText.js';
+import { attempts } from './attempts.js';
 import { ScriptedDialogue } from './scriptedDialogue.js';
 
 /** `random-edit` takes the suggestions for a function at random, `operator-search` in the order in which they are listed. */
@@ -35,13 +35,4 @@ function choices(path: string, before: string, after: string): string[] {
   const suggestions = name === null ? [] : suggestionsOf(path, before, name);
   if ('problem' in suggestions) return [];
   return suggestions.map((_, index) => toolCall('choose', { path, name, number: index + 1 }));
-}
-
-/** Tries one after the other, each of which undoes the one before, until the tests pass. */
-function* attempts(calls: readonly string[]): Generator<string, void, readonly ToolMessage[]> {
-  for (const call of calls) {
-    const observed = yield `${call}\n${toolCall('run_tests', {})}`;
-    if (observed.some(({ content }) => /^\d+ passed, 0 failed/.test(content))) break;
-  }
-  yield toolCall('submit', {});
 }

@@ -6,6 +6,7 @@ import type { Task } from '../../trajectory/task.js';
 import type { GenerationRequest, Generator } from '../model/policy.js';
 import type { TextCodec } from '../text/textCodec.js';
 import type { Arena, ArenaEpisode, SamplingOptions } from './arena.js';
+import type { Opening } from './dialogue.js';
 
 /** Settings of an episode that meets no limit. */
 export const plainOptions: SamplingOptions = {
@@ -22,6 +23,18 @@ export const plainOptions: SamplingOptions = {
   maxTokensPerTurn: 200,
   episodeSeconds: 60,
 };
+
+/** Where a player begins who looks at the tree in `root`. */
+export const openingIn = (root: string, task: Task, seed = 1): Opening => ({
+  plan: { id: 'eval/task/0', kind: 'evaluation', step: 0, task, sample: 0, seed },
+  prompt: [
+    { role: 'system', content: 'system' },
+    { role: 'user', content: 'user' },
+  ],
+  tools: [],
+  root,
+  options: plainOptions,
+});
 
 /** Says the turns one after the other; what it was asked is kept. */
 export function scriptedPlayer(codec: TextCodec, turns: readonly Int32Array[], maxContext = 4096) {

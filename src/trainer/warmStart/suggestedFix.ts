@@ -20,10 +20,11 @@ export function suggestedFix(path: string, before: string, after: string): Sugge
   const name = functionAtFault(path, before, after);
   const changes = name === null ? [] : suggestionsOf(path, before, name);
   if (name === null || 'problem' in changes) return null;
-  const wanted = essence(after);
-  const index = changes.findIndex(({ site }) => essence(applySite(before, site)) === wanted);
+  const index = changes.findIndex(({ site }) => isSameCode(applySite(before, site), after));
   return index < 0 ? null : { name, number: index + 1, line: changes[index].line };
 }
 
-/** A negation that is dropped leaves its brackets. */
+/** Equal but for blanks and brackets: a negation that is dropped leaves its own. */
+export const isSameCode = (one: string, other: string) => essence(one) === essence(other);
+
 const essence = (text: string) => text.replace(/[\s()]/g, '');
