@@ -1,4 +1,4 @@
-import { topologicalOrder } from '../../src/trainer/graph/gradients.js';
+import { topologicalOrder } from '../../src/trainer/graph/topologicalOrder.js';
 import type { Tensor } from '../../src/trainer/graph/graph.js';
 import { terms, type Dim } from '../../src/trainer/graph/shape.js';
 

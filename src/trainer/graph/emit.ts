@@ -1,4 +1,3 @@
-import { topologicalOrder } from './gradients.js';
 import { isOp, type Tensor } from './graph.js';
 import {
   attributeType,
@@ -13,6 +12,7 @@ import {
 import type { Op } from './ops.js';
 import type { Provider } from './provider.js';
 import { terms, type DType, type Dim, type Shape } from './shape.js';
+import { topologicalOrder } from './topologicalOrder.js';
 
 /**
  * Writes tensors as an ONNX model whose outputs are named by the map's keys; inputs keep their names. The model runs
@@ -131,6 +131,19 @@ const lowerings: { readonly [K in Op]: Lowering<K> } = {
     emitter.node('GatherElements', inputs, emitter.name(tensor), { axis: tensor.shape.length - 1 }),
   addAt: (emitter, tensor, inputs) =>
     emitter.node('ScatterElements', inputs, emitter.name(tensor), { axis: tensor.shape.length - 1, reduction: 'add' }),
+
+  // A reshape to the shape that it has, times a 1 that is known only when slices of the others are there: no optimizer sees
+  // through it, and it touches no numbers.
+  after: (emitter, tensor, [x, ...others]) => {
+    const one = emitter.runtimeOne(tensor.shape);
+    const sizes = others.map((other) => {
+      const first = emitter.node('Slice', [other, emitter.integers([0]), one], emitter.fresh('first'));
+      return emitter.node('Shape', [first], emitter.fresh('dim'), { start: 0, end: 1 });
+    });
+    const times = emitter.node('Min', [emitter.integers([1]), ...sizes], emitter.fresh('dim'));
+    const shape = emitter.node('Mul', [emitter.shapeOperand(tensor.shape), times], emitter.fresh('shape'));
+    emitter.node('Reshape', [x, shape], emitter.name(tensor));
+  },
 
   rotary: (emitter, tensor, inputs) => {
     const heads = Number(tensor.shape[2]) / (2 * Number(tensor.inputs[2].shape[1]));
@@ -259,6 +272,16 @@ class Emitter {
     const name = this.computeDim(dim);
     this.dims.set(String(dim), name);
     return name;
+  }
+
+  /** An int64 tensor [1] that is 1, which is known only when the size of an input is. */
+  runtimeOne(shape: Shape): string {
+    const size = this.dim(shape.find((dim) => typeof dim === 'string') ?? 1);
+    const known = this.dims.get(`one ${size}`);
+    if (known) return known;
+    const one = this.node('Div', [size, size], this.fresh('dim'));
+    this.dims.set(`one ${size}`, one);
+    return one;
   }
 
   private computeDim(dim: Dim): string {

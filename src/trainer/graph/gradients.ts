@@ -1,6 +1,7 @@
 import type { Graph, Tensor } from './graph.js';
 import type { Op } from './ops.js';
 import { sameShape, showShape, type Shape } from './shape.js';
+import { topologicalOrder } from './topologicalOrder.js';
 import { rules } from './vjp.js';
 
 /** An output, and what is known of the loss's gradient with respect to it. */
@@ -20,8 +21,19 @@ export function gradients(graph: Graph, output: Tensor, gradient: Tensor, parame
   });
 }
 
-/** As `gradients`, of a sum over several outputs; null for a parameter that reaches none of them. */
-export function gradientsOfAll(graph: Graph, seeds: readonly Seed[], parameters: readonly Tensor[]): (Tensor | null)[] {
+/**
+ * As `gradients`, of a sum over several outputs; null for a parameter that reaches none of them.
+ *
+ * What the derivatives need of the values is kept from where it is first computed. With `checkpoints`, each made of the one before
+ * it, only those are kept, and what comes behind the last: what lies before one is computed again from the checkpoint before, once
+ * all that comes behind has its gradients (Chen et al., arXiv 1604.06174).
+ */
+export function gradientsOfAll(
+  graph: Graph,
+  seeds: readonly Seed[],
+  parameters: readonly Tensor[],
+  checkpoints: readonly Tensor[] = [],
+): (Tensor | null)[] {
   const order = topologicalOrder(
     seeds.map(({ output }) => output),
     (tensor) => tensor.inputs,
@@ -30,21 +42,48 @@ export function gradientsOfAll(graph: Graph, seeds: readonly Seed[], parameters:
   for (const tensor of order) if (tensor.inputs.some((input) => needed.has(input))) needed.add(tensor);
 
   const found = new Map<Tensor, Tensor>();
-  const add = (tensor: Tensor, part: Tensor) => {
+  const add = (tensor: Tensor, part: Tensor): Tensor => {
     const own = unbroadcast(graph, part, tensor.shape);
     const earlier = found.get(tensor);
-    found.set(tensor, earlier ? graph.add(earlier, own) : own);
+    const sum = earlier ? graph.add(earlier, own) : own;
+    found.set(tensor, sum);
+    return sum;
   };
   for (const { output, gradient } of seeds) add(output, gradient);
-  for (const tensor of order.reverse()) {
-    const gradient = found.get(tensor);
-    if (!gradient || !needed.has(tensor)) continue;
-    applyRule(graph, tensor, gradient).forEach((part, index) => {
-      const input = tensor.inputs[index];
-      if (part && needed.has(input)) add(input, part);
-    });
-  }
+  /** Of what lies before the present stage, what is known since the stage behind it began. */
+  let handedOn = new Map<Tensor, Tensor>();
+  stagesOf(order, checkpoints).reverse().forEach((stage, fromLast) => {
+    const inStage = new Set(stage);
+    const start = checkpoints[checkpoints.length - 1 - fromLast];
+    const again = fromLast === 0 || !start ? same : graph.copies(new Map([[start, graph.after(start, [...handedOn.values()])]]));
+    handedOn = new Map();
+    for (const tensor of stage.reverse()) {
+      const gradient = found.get(tensor);
+      if (!gradient || !needed.has(tensor)) continue;
+      applyRule(graph, again(tensor), gradient).forEach((part, index) => {
+        const input = tensor.inputs[index];
+        if (!part || !needed.has(input)) return;
+        const sum = add(input, part);
+        if (!inStage.has(input)) handedOn.set(input, sum);
+      });
+    }
+  });
   return parameters.map((parameter) => found.get(parameter) ?? null);
+}
+
+const same = (tensor: Tensor): Tensor => tensor;
+
+/** Parts of an order, which stay in order: what does not depend on a checkpoint, what depends on the first alone, and so on. */
+function stagesOf(order: readonly Tensor[], checkpoints: readonly Tensor[]): Tensor[][] {
+  const stages: Tensor[][] = Array.from({ length: checkpoints.length + 1 }, () => []);
+  const stageOf = new Map<Tensor, number>();
+  for (const tensor of order) {
+    const after = tensor.inputs.map((input) => Math.max(stageOf.get(input)!, checkpoints.indexOf(input) + 1));
+    const stage = Math.max(0, ...after);
+    stageOf.set(tensor, stage);
+    stages[stage].push(tensor);
+  }
+  return stages;
 }
 
 function applyRule<K extends Op>(graph: Graph, tensor: Tensor<K>, gradient: Tensor): readonly (Tensor | null)[] {
@@ -61,25 +100,4 @@ function unbroadcast(graph: Graph, gradient: Tensor, shape: Shape): Tensor {
   );
   const sum = graph.reduceSum(graph.cast(gradient, 'float32'), axes);
   return graph.cast(graph.reshape(sum, shape), gradient.dtype);
-}
-
-/** Every tensor that `roots` are made of, each after those it is made of. Iterative: graphs are deep. */
-export function topologicalOrder(roots: readonly Tensor[], children: (tensor: Tensor) => readonly Tensor[]): Tensor[] {
-  const order: Tensor[] = [];
-  const done = new Set<Tensor>();
-  const stack = roots.map((tensor) => ({ tensor, next: 0 })).reverse();
-  while (stack.length > 0) {
-    const top = stack[stack.length - 1];
-    const inputs = done.has(top.tensor) ? [] : children(top.tensor);
-    if (top.next < inputs.length) {
-      stack.push({ tensor: inputs[top.next++], next: 0 });
-      continue;
-    }
-    stack.pop();
-    if (!done.has(top.tensor)) {
-      done.add(top.tensor);
-      order.push(top.tensor);
-    }
-  }
-  return order;
 }

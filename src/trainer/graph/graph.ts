@@ -10,6 +10,7 @@ import {
   type Dim,
   type Shape,
 } from './shape.js';
+import { topologicalOrder } from './topologicalOrder.js';
 
 /** What adds up many numbers, or leaves float16's range early, is computed in float32 alone: the operand is cast first. */
 const float32Only: ReadonlySet<Op> = new Set<Op>([
@@ -208,6 +209,13 @@ export class Graph {
     return this.make('addAt', {}, [values, indices, updates], values.shape, values.dtype);
   }
 
+  /** `x` as it is, for what must not be computed before `others` are: they have at least one axis. */
+  after(x: Tensor, others: readonly Tensor[]): Tensor {
+    const scalar = others.find(({ shape }) => shape.length === 0);
+    if (scalar) throw this.error('after', [scalar], 'a scalar cannot be waited for');
+    return others.length === 0 ? x : this.make('after', {}, [x, ...others], x.shape, x.dtype);
+  }
+
   rotary(x: Tensor, positions: Tensor, cosines: Tensor, sines: Tensor): Tensor {
     const half = cosines.shape[1];
     const width = x.shape[2];
@@ -256,6 +264,25 @@ export class Graph {
       return this.concat([this.pick(logprobs, targets), entropies], 1);
     });
     return this.make('tokenScores', {}, [logits, targets], body.shape, body.dtype, body);
+  }
+
+  /**
+   * Copies what tensors are made of from other operands on: gives of each tensor the same, made of `replaced` in place of its
+   * keys. What does not depend on them stays the tensor that it is.
+   */
+  copies(replaced: ReadonlyMap<Tensor, Tensor>): (tensor: Tensor) => Tensor {
+    const known = new Map(replaced);
+    const copyOf = (root: Tensor): Tensor => {
+      for (const tensor of topologicalOrder([root], (each) => (known.has(each) ? [] : each.inputs))) {
+        if (known.has(tensor)) continue;
+        const { op, parameters, shape, dtype, body } = tensor;
+        const inputs = tensor.inputs.map((input) => known.get(input)!);
+        const isSame = inputs.every((input, index) => input === tensor.inputs[index]);
+        known.set(tensor, isSame ? tensor : this.make(op, parameters, inputs, shape, dtype, body && copyOf(body)));
+      }
+      return known.get(root)!;
+    };
+    return copyOf;
   }
 
   private unary(op: 'neg' | 'exp' | 'log' | 'sqrt' | 'sigmoid' | 'softmax' | 'logSoftmax', a: Tensor): Tensor {

@@ -53,6 +53,10 @@ export interface OpParameters {
   /** values [..., n], indices [..., 1], updates [..., 1]: adds to one element of each row. */
   addAt: None;
 
+  // Order
+  /** The first operand as it is, but not before the others are computed. */
+  after: None;
+
   // Kernels that every provider has in one piece
   /** x [rows, time, heads * width], positions [rows, time] int64, cosines and sines [positions, width / 2]. */
   rotary: None;

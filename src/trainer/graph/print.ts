@@ -1,6 +1,6 @@
-import { topologicalOrder } from './gradients.js';
 import type { Tensor } from './graph.js';
 import { showShape } from './shape.js';
+import { topologicalOrder } from './topologicalOrder.js';
 
 /**
  * A readable listing, one tensor a line, numbered in the order of computation. A composite operation is one line

@@ -103,6 +103,8 @@ export const rules: { readonly [K in Op]: Rule<K> } = {
   ],
   addAt: (graph, { inputs: [, indices] }, g) => [g, null, graph.pick(g, indices)],
 
+  after: (_, { inputs: [, ...others] }, g) => [g, ...others.map(() => null)],
+
   // A rotation's transpose turns the other way. The tables are data, not parameters.
   rotary: (graph, { inputs: [, positions, cosines, sines] }, g) => [
     graph.rotary(g, positions, cosines, graph.neg(sines)),

@@ -74,7 +74,7 @@ export function decodingGraph(
   const biases = { past: pastBias, now: causalBias };
   const slidingBiases = windowed(graph, config, positions, biases);
   const outputs = new Map<string, Tensor>();
-  const hidden = decoder(graph, config, weights, tokens, {
+  const { hidden } = decoder(graph, config, weights, tokens, {
     rows: 'rows',
     time: 'time',
     positions,

@@ -8,7 +8,7 @@ import { projections } from './lora.js';
 import type { Precision } from './precision.js';
 
 const adapter = { rank: 16, alpha: 32, targets: projections };
-const kind = { past: false, scores: true, stateValues: false, memory: false, gradient: true };
+const kind = { past: false, scores: true, stateValues: false, memory: false, gradient: true, recomputed: false };
 const float16 = { device: 'webgpu', precision: 'float16' } as const;
 
 describe('what a micro-batch keeps of a token', () => {

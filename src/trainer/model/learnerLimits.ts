@@ -1,7 +1,7 @@
 import type { Provider } from '../graph/provider.js';
 import type { LlamaConfig } from './llamaConfig.js';
 import { causalBlocks } from './llamaGraph.js';
-import type { PackingLimits } from './packing.js';
+import { causalShare, type PackingLimits } from './packing.js';
 import type { Precision } from './precision.js';
 
 /** On the CPU smaller tensors stay in the caches: 2,048 tokens cost 12 % less than 4,096. A GPU wants large ones. */
@@ -24,19 +24,33 @@ export interface LearnerLimits {
   readonly microBatchTokens?: number;
 }
 
+type ComputedBy = Pick<LearnerLimits, 'config' | 'device' | 'precision'>;
+
 /**
  * Bytes that a micro-batch keeps of each token, which follows `past` others, for its backward pass: about a dozen states of a
  * layer, and the attention of rows of 512. What is computed in float16 (llamaLayers.ts) is kept so, but on the CPU, which
  * computes it by way of float32.
  */
-export function activationBytesPerToken(
-  { config, device, precision = 'float32' }: Pick<LearnerLimits, 'config' | 'device' | 'precision'>,
-  past: number,
-): number {
-  const { layers, hiddenSize, intermediateSize, heads } = config;
-  const all = 14 * hiddenSize + 5 * intermediateSize + (512 + past) * heads;
-  const wide = precision === 'float32' || device === 'cpu' ? all : 8 * hiddenSize + intermediateSize;
-  return layers * (4 * wide + 2 * (all - wide));
+export function activationBytesPerToken(options: ComputedBy, past: number): number {
+  const { layers, hiddenSize, intermediateSize, heads } = options.config;
+  return layers * bytesOfLayer(options, 14 * hiddenSize + 5 * intermediateSize + (512 + past) * heads);
+}
+
+/**
+ * Bytes of one row of so many tokens where each layer's input is kept alone: those, and of one layer at a time all that its backward
+ * pass needs, of attention's two to four copies.
+ */
+export function recomputedActivationBytes(options: ComputedBy, past: number, tokens: number): number {
+  const { layers, hiddenSize, intermediateSize, heads } = options.config;
+  const pairs = 2 * causalShare * tokens + 4 * past;
+  const layer = bytesOfLayer(options, 14 * hiddenSize + 9 * intermediateSize + pairs * heads);
+  return tokens * (4 * layers * hiddenSize + layer);
+}
+
+/** Of a layer's numbers for a token. */
+function bytesOfLayer({ config, device, precision = 'float32' }: ComputedBy, all: number): number {
+  const wide = precision === 'float32' || device === 'cpu' ? all : 8 * config.hiddenSize + config.intermediateSize;
+  return 4 * wide + 2 * (all - wide);
 }
 
 export function packingLimits(options: LearnerLimits): PackingLimits {
@@ -46,12 +60,23 @@ export function packingLimits(options: LearnerLimits): PackingLimits {
   const multiple = Math.min(rowMultiple(device), Math.ceil(most / causalBlocks) * causalBlocks);
   const layerWeights = 2 * hiddenSize * headDim * (heads + keyValueHeads) + 3 * hiddenSize * intermediateSize;
   const fitting = (past: number) => Math.floor(activationBytes / activationBytesPerToken(options, past));
+  const tokens = (past: number) => Math.max(multiple, Math.min(most, fitting(past)));
   return {
-    tokens: (past) => Math.max(multiple, Math.min(most, fitting(past))),
+    tokens,
+    recomputedTokens: (past) => Math.max(tokens(past), Math.min(most, recomputedFitting(options, past, activationBytes))),
     targets: Math.max(64, Math.floor(logitBudget / config.vocabularySize)),
     multiple,
     attentionCost: (2 * heads * headDim) / layerWeights,
     maxPositions: config.maxPositions,
     vocabularySize: config.vocabularySize,
   };
+}
+
+/** The most tokens whose `recomputedActivationBytes` are at most so many: the root of a square, since those of attention are one. */
+function recomputedFitting(options: ComputedBy, past: number, bytes: number): number {
+  const ofOne = recomputedActivationBytes(options, past, 1);
+  // f(n) = n (a + b n), of which f(1) and f(2) are known.
+  const b = recomputedActivationBytes(options, past, 2) / 2 - ofOne;
+  const a = ofOne - b;
+  return Math.floor((Math.sqrt(a * a + 4 * b * bytes) - a) / (2 * b));
 }

@@ -68,7 +68,7 @@ export class LearnerSession {
     past: PrefixMemory,
     wanted: { readonly scores: boolean; readonly memory: boolean },
   ): Promise<{ found: FoundTargets; memory: LayerMemory[] }> {
-    const kind = this.kind({ ...wanted, past: past.length > 0, gradient: false });
+    const kind = this.kind({ ...wanted, past: past.length > 0, gradient: false, recomputed: false });
     const results = await this.run(kind, this.feeds(kind, batch, temperature, past));
     return {
       found: foundTargets(kind, results),
@@ -97,6 +97,7 @@ export class LearnerSession {
       scores: batch.targets.length > 0,
       memory: follow,
       gradient: true,
+      recomputed: batch.recomputed,
     });
     const feeds = this.feeds(kind, batch, temperature, past);
     if (kind.scores) {
@@ -129,8 +130,8 @@ export class LearnerSession {
   }
 
   private async run(kind: TrainingGraphKind, feeds: Record<string, Tensor>): Promise<InferenceSession.ReturnType> {
-    const { past, scores, memory, gradient } = kind;
-    const key = [past, scores, memory, gradient].join();
+    const { past, scores, memory, gradient, recomputed } = kind;
+    const key = [past, scores, memory, gradient, recomputed].join();
     const { config, adapter } = this.model;
     const known = this.graphs.get(key);
     const keepsMemory = weightCount(config) < fewWeights;

@@ -22,6 +22,8 @@ export interface TrainingGraphKind {
   readonly memory: boolean;
   /** Gradients are computed: of everything that is trained, and of the keys and values of the past. */
   readonly gradient: boolean;
+  /** Of what the gradients are computed from, only each layer's input is kept, and the layer computed again. */
+  readonly recomputed: boolean;
 }
 
 /**
@@ -80,7 +82,7 @@ export function trainingGraph(
   precision: Precision = 'float32',
 ): ReadonlyMap<string, Tensor> {
   const graph = new Graph();
-  const { scores, stateValues, keys, values, past, trained } = forward(graph, config, adapter, kind, precision);
+  const { scores, stateValues, keys, values, past, trained, layerInputs } = forward(graph, config, adapter, kind, precision);
   const outputs = new Map<string, Tensor>();
   if (kind.scores) outputs.set(trainingOutputs.scores, scores);
   if (stateValues) outputs.set(trainingOutputs.stateValues, stateValues);
@@ -103,6 +105,7 @@ export function trainingGraph(
     graph,
     seeds,
     inputs.map(([, input]) => input),
+    kind.recomputed ? layerInputs : [],
   ).forEach((gradient, index) => {
     if (gradient) outputs.set(trainingOutputs.gradient(inputs[index][0]), gradient);
   });
@@ -118,6 +121,7 @@ interface Forward {
   /** The keys and values of the past, by their inputs' names. */
   readonly past: ReadonlyMap<string, Tensor>;
   readonly trained: ReadonlyMap<string, Tensor>;
+  readonly layerInputs: readonly Tensor[];
 }
 
 function forward(
@@ -151,7 +155,7 @@ function forward(
     const byHead = graph.transpose(graph.reshape(narrow(earlier), [1, 'past', kv, d]), [0, 2, 1, 3]);
     return graph.concat([graph.expand(byHead, ['rows', kv, 'past', d]), now], 2);
   };
-  const hidden = decoder(graph, config, weights, tokens, {
+  const { hidden, layerInputs } = decoder(graph, config, weights, tokens, {
     rows: 'rows',
     time: length,
     positions: graph.cast(positions, 'int64'),
@@ -171,13 +175,13 @@ function forward(
   // Scaling the states instead of the logits is the same and touches fewer numbers.
   const states = graph.gather(hidden, sources);
   const scores = graph.tokenScores(head(graph, config, weights, graph.mul(states, sharpness)), targets);
-  if (!hasCritic) return { scores, stateValues: null, keys, values, past, trained: ofPolicy };
+  if (!hasCritic) return { scores, stateValues: null, keys, values, past, trained: ofPolicy, layerInputs };
   const critic = new Map([...valueHeadShapes(config)].map(([name, shape]) => [name, graph.input(name, shape)]));
   const stateValues = graph.at('value head', () => {
     const [weight, bias] = [critic.get(valueHeadParameter.weight)!, critic.get(valueHeadParameter.bias)!];
     return graph.add(graph.matmul(states, weight, { transposeB: true }), bias);
   });
-  return { scores, stateValues, keys, values, past, trained: new Map([...ofPolicy, ...critic]) };
+  return { scores, stateValues, keys, values, past, trained: new Map([...ofPolicy, ...critic]), layerInputs };
 }
 
 /**

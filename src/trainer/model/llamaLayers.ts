@@ -62,21 +62,23 @@ export function modelInputs(
   return { weights: new Map([...parameters, ...weights]), trained: inputs };
 }
 
-/** Hidden states after the last norm: tokenIds int32 [rows, time] -> [rows * time, hidden]. */
+/** tokenIds int32 [rows, time] -> [rows * time, hidden]: the states after the last norm, and those that each layer is given. */
 export function decoder(
   graph: Graph,
   config: LlamaConfig,
   weights: ReadonlyMap<string, Tensor>,
   tokenIds: Tensor,
   context: AttentionContext,
-): Tensor {
+): { readonly hidden: Tensor; readonly layerInputs: readonly Tensor[] } {
   const tokens = multiplyDims([context.rows, context.time]);
   const tables = rotaryTables(graph, config);
   let x = wide(graph, graph.gather(weight(weights, embeddingParameter), graph.reshape(tokenIds, [tokens])));
+  const layerInputs: Tensor[] = [];
   for (let layer = 0; layer < config.layers; layer++) {
+    layerInputs.push(x);
     x = graph.at(`layer ${layer}`, () => decoderLayer(graph, config, layer, weights, x, context, tables));
   }
-  return graph.rmsNorm(x, weight(weights, finalNormParameter), config.rmsEpsilon);
+  return { hidden: graph.rmsNorm(x, weight(weights, finalNormParameter), config.rmsEpsilon), layerInputs };
 }
 
 /** Logits of hidden states, float32: [n, hidden] -> [n, vocabulary]. */

@@ -5,6 +5,7 @@ import type { TrainingSequence } from './policy.js';
 
 const limits: PackingLimits = {
   tokens: (past) => (past < 20 ? 24 : 16),
+  recomputedTokens: (past) => (past < 20 ? 24 : 16),
   targets: 6,
   multiple: 4,
   attentionCost: 1e-3,

@@ -4,6 +4,8 @@ import { prefixTree, pushDown, split, targetsOf, type SequenceLimits, type TreeN
 export interface PackingLimits extends SequenceLimits {
   /** Tokens of one micro-batch, padding included, that follows so many others. */
   readonly tokens: (past: number) => number;
+  /** The same of one that keeps only what its layers are given and computes them again in its backward pass; no less. */
+  readonly recomputedTokens: (past: number) => number;
   /** Targets of one micro-batch, since each costs a row of logits. */
   readonly targets: number;
   /** Row lengths are multiples of this. */
@@ -19,6 +21,8 @@ export interface PackingLimits extends SequenceLimits {
 export interface MicroBatch {
   readonly rows: number;
   readonly length: number;
+  /** It is larger than one that may keep what its layers compute. */
+  readonly recomputed: boolean;
   /** Tokens of the last row that are no padding. */
   readonly filled: number;
   readonly tokens: Int32Array;
@@ -44,13 +48,15 @@ export interface PlannedBatch {
 const batchCost = 32;
 /** A micro-batch that others follow is computed forwards twice: before them for its keys and values, after them for its gradient. */
 const trunkCost = 4 / 3;
+/** So is one that keeps only what its layers are given: a step forwards costs a third of one forwards and backwards. */
+const recomputedCost = 4 / 3;
 /** The share of a row's square that attention computes, by blocks. */
-const causalShare = 10 / 16;
+export const causalShare = 10 / 16;
 
 /**
  * Plans the work on sequences so that what several of them begin with is computed once, and no micro-batch exceeds the limits.
  * A tree is either laid whole into a row, or its first tokens are a micro-batch that the others follow, whichever costs less;
- * so is a sequence that is too long. The plan depends only on the sequences and the limits.
+ * so is a sequence that is too long even where its layers are computed again. The plan depends only on the sequences and the limits.
  */
 export function planBatches(sequences: readonly TrainingSequence[], limits: PackingLimits): PlannedBatch[] {
   return new Planner(sequences, limits).plan(prefixTree(sequences, limits), 0);
@@ -82,20 +88,29 @@ class Planner {
         open.push(...pushDown(node));
       } else {
         const { children, ...trunk } = split(node, this.trunkLength(node, past));
-        const batch = this.layOut(
-          [[{ ...trunk, children: [], total: trunk.tokens.length }]],
-          this.rowLength(trunk.tokens.length),
-        );
-        trunks.push({ batch, children: this.plan(children, past + trunk.tokens.length) });
+        const total = trunk.tokens.length;
+        const rows = [[{ ...trunk, children: [], total }]];
+        const batch = this.layOut(rows, this.rowLength(total), this.isRecomputed(total, past));
+        trunks.push({ batch, children: this.plan(children, past + total) });
       }
     }
-    return [...this.pack(pieces, past).map((batch) => ({ batch, children: [] })), ...trunks];
+    const batches = [false, true].flatMap((recomputed) => {
+      const alike = pieces.filter(({ total }) => this.isRecomputed(total, past) === recomputed);
+      return this.pack(alike, past, recomputed);
+    });
+    return [...batches.map((batch) => ({ batch, children: [] })), ...trunks];
   }
 
   /** Whether a tree is laid whole into a row. */
   private isPiece(node: TreeNode, past: number): boolean {
-    if (node.total > this.limits.tokens(past) || this.targetCount(node) > this.limits.targets) return false;
-    return node.children.length === 0 || this.rowCost(node.total, past) <= this.treeCost(node, past);
+    if (node.total > this.limits.recomputedTokens(past) || this.targetCount(node) > this.limits.targets) return false;
+    return node.children.length === 0 || this.wholeCost(node, past) <= this.treeCost(node, past);
+  }
+
+  private isRecomputed = (tokens: number, past: number): boolean => tokens > this.limits.tokens(past);
+
+  private wholeCost({ total }: TreeNode, past: number): number {
+    return (this.isRecomputed(total, past) ? recomputedCost : 1) * this.rowCost(total, past);
   }
 
   private rowCost(length: number, past: number): number {
@@ -106,7 +121,7 @@ class Planner {
   private treeCost(node: TreeNode, past: number): number {
     const own = node.tokens.length;
     const below = node.children.map((child) => {
-      const whole = this.rowCost(child.total, past + own);
+      const whole = this.wholeCost(child, past + own);
       return child.children.length === 0 ? whole : Math.min(whole, this.treeCost(child, past + own));
     });
     return batchCost + trunkCost * this.rowCost(own, past) + below.reduce((sum, cost) => sum + cost, 0);
@@ -114,12 +129,20 @@ class Planner {
 
   /** As many of a node's first tokens as fit a micro-batch. */
   private trunkLength(node: TreeNode, past: number): number {
-    const most = Math.min(node.tokens.length, this.limits.tokens(past));
+    const most = this.trunkTokens(node.tokens.length, past);
     const sources = targetsOf(node, this.sequences)
       .map(({ source }) => source)
       .sort((a, b) => a - b);
     const beyond = sources[this.limits.targets];
     return beyond === undefined ? most : Math.max(1, Math.min(most, beyond));
+  }
+
+  /** Many at once where few would keep the device from its work more than computing the layers again does. */
+  private trunkTokens(own: number, past: number): number {
+    const few = Math.min(own, this.limits.tokens(past));
+    const many = Math.min(own, this.limits.recomputedTokens(past));
+    const cost = (tokens: number, ofToken: number) => ofToken * (1 + batchCost / tokens);
+    return cost(many, trunkCost + recomputedCost - 1) < cost(few, trunkCost) ? many : few;
   }
 
   private targetCount(node: TreeNode): number {
@@ -132,14 +155,15 @@ class Planner {
   }
 
   /** First fit, longest first. */
-  private pack(pieces: readonly TreeNode[], past: number): MicroBatch[] {
+  private pack(pieces: readonly TreeNode[], past: number, recomputed: boolean): MicroBatch[] {
+    const most = recomputed ? this.limits.recomputedTokens(past) : this.limits.tokens(past);
     const open: OpenBatch[] = [];
     const longestFirst = [...pieces].sort((a, b) => b.total - a.total || a.sequences[0] - b.sequences[0]);
     for (const piece of longestFirst) {
       const targets = this.targetCount(piece);
       if (open.some((batch) => place(batch, piece, targets, this.limits.targets))) continue;
       const length = this.rowLength(piece.total);
-      const rows = Math.max(1, Math.floor(this.limits.tokens(past) / length));
+      const rows = Math.max(1, Math.floor(most / length));
       const room = Array.from({ length: rows }, () => length);
       const batch = { rows: room.map(() => []), room, length, targets: 0 };
       place(batch, piece, targets, Infinity);
@@ -149,13 +173,14 @@ class Planner {
       this.layOut(
         rows.filter((row) => row.length > 0),
         length,
+        recomputed,
       ),
     );
   }
 
   private rowLength = (tokens: number): number => Math.ceil(tokens / this.limits.multiple) * this.limits.multiple;
 
-  private layOut(rows: readonly (readonly TreeNode[])[], length: number): MicroBatch {
+  private layOut(rows: readonly (readonly TreeNode[])[], length: number, recomputed: boolean): MicroBatch {
     const size = rows.length * length;
     const [tokens, positions, reach] = [new Int32Array(size), new Int32Array(size), new Int32Array(size)];
     const sources: number[] = [];
@@ -184,6 +209,7 @@ class Planner {
     return {
       rows: rows.length,
       length,
+      recomputed,
       filled: column,
       tokens,
       positions,

@@ -69,7 +69,7 @@ export const stepModel = (provider: Provider, adapted = false, precision: Precis
     trainingGraph(
       trialConfig,
       adapted ? trialAdapter : null,
-      { past: false, scores: true, stateValues: false, memory: false, gradient: true },
+      { past: false, scores: true, stateValues: false, memory: false, gradient: true, recomputed: false },
       precision,
     ),
     provider,
