@@ -16,9 +16,11 @@ export function liveBytes(outputs: readonly Tensor[], symbols: Readonly<Record<s
       0,
     );
   const sizeOf = ({ shape, dtype }: Tensor) => shape.reduce((size: number, dim) => size * valueOf(dim), bytesOf[dtype]);
-  // A reshaped tensor, and a composite operation, are another's memory.
-  const owner = (tensor: Tensor): Tensor =>
-    tensor.body ? owner(tensor.body) : tensor.op === 'reshape' ? owner(tensor.inputs[0]) : tensor;
+  // A reshaped tensor, one that waits for others, and a composite operation are another's memory.
+  const owner = (tensor: Tensor): Tensor => {
+    if (tensor.body) return owner(tensor.body);
+    return tensor.op === 'reshape' || tensor.op === 'after' ? owner(tensor.inputs[0]) : tensor;
+  };
   const counts = (tensor: Tensor) =>
     owner(tensor) === tensor &&
     tensor.op !== 'input' &&

@@ -13,7 +13,7 @@ const { small } = models;
 const settingsOf = (input: SettingsInput = {}) => settingsSchema.parse(input);
 const mebibytes = (bytes: number) => bytes / 2 ** 20;
 const length = { tokens: 1000, sampled: 300 };
-const speed = { gflops: 50, decodedGigabytes: 5 };
+const speed = { name: 'cpu', gflops: 50, decodedGigabytes: 5 } as const;
 
 describe('operations', () => {
   it('are two a weight of a layer and token and of the head and sampled token, and four a width, layer and pair', () => {
@@ -125,6 +125,14 @@ describe('the estimate of time', () => {
     expect(timeOf({ klCoefficient: 0, algorithm: { loss: 'cispo' } }).learning - plain).toBeCloseTo(forward, 9);
   });
 
+  it('adds a pass without the head to each update where an episode is longer than what may be kept of it', () => {
+    const again = (64 * forwardOperations(small, { ...length, sampled: 0 })) / (0.75 * 50e9);
+    const plain = timeOf({ klCoefficient: 0 }).learning;
+    expect(timeOf({ klCoefficient: 0, activationMemory: 64 }).learning - plain).toBeCloseTo(again, 9);
+    const twice = timeOf({ klCoefficient: 0, iterations: 2 }).learning;
+    expect(timeOf({ klCoefficient: 0, iterations: 2, activationMemory: 64 }).learning - twice).toBeCloseTo(2 * again, 9);
+  });
+
   it('of a training is that of its steps, of which recorded stages play none, and of two evaluations', () => {
     const { step, training, evaluations } = timeOf({ steps: 3 });
     expect([evaluations, training]).toEqual([null, 3 * step]);
@@ -144,7 +152,7 @@ describe('the estimate of time', () => {
   });
 
   it('halves on a device that is twice as fast', () => {
-    const twice = { gflops: 100, decodedGigabytes: 10 };
+    const twice = { ...speed, gflops: 100, decodedGigabytes: 10 };
     const [slow, fast] = [speed, twice].map((one) =>
       estimateTime(small, settingsOf(), one, length, { heldoutEpisodes: 5, besideSeconds: 0 }),
     );

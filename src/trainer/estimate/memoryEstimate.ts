@@ -3,7 +3,7 @@ import type { Provider } from '../graph/provider.js';
 import { contextOf } from '../model/contextLimit.js';
 import { keepsTensors } from '../model/deviceTensors.js';
 import { keepsFactors } from '../model/keptFactors.js';
-import { activationBytesPerToken, packingLimits } from '../model/learnerLimits.js';
+import { activationBytesPerToken, packingLimits, recomputedActivationBytes } from '../model/learnerLimits.js';
 import { elementCount, parameterShapes, type LlamaConfig } from '../model/llamaConfig.js';
 import { factorShapes } from '../model/lora.js';
 import type { Settings } from '../run/settings.js';
@@ -50,7 +50,8 @@ export const trainedCount = (config: LlamaConfig, { lora }: Pick<Settings, 'lora
  *
  *   weights 4 P (+ 4 T)   learning 4 T (2 + 2)   reference 4 P, with an adapter 4 T   caches 8 L K d R (C + C rounded up)
  *   (+ 4 P on the CPU, of models that are held twice: keptFactors.ts)
- *   activations 1.6 n a + 3 * 4 V t, for a micro-batch of n tokens and t targets (learnerLimits.ts) and a vocabulary of V
+ *   activations 1.6 a + 3 * 4 V t, for a micro-batch whose tokens take a bytes (learnerLimits.ts), with its layers computed again or
+ *   not, whichever is more, and that has t targets, and a vocabulary of V
  *
  * On a device that keeps tensors, what is trained is there too: 4 T more for the weights, and for the reference as much as it has.
  * It is what the training's process takes, with a device's own memory where there is one; the tests of the episodes are not
@@ -63,8 +64,10 @@ export function estimateMemory(config: LlamaConfig, settings: MemorySettings, de
   const learner = { config, device, precision: settings.precision };
   const limits = packingLimits({ ...learner, activationBytes: settings.activationMemory * 2 ** 20 });
   const context = contextOf(config);
-  const tokens = limits.tokens(0);
-  const logits = Math.min(limits.targets, tokens) * config.vocabularySize;
+  const [tokens, recomputed] = [limits.tokens(0), limits.recomputedTokens(0)];
+  const whole = tokens * activationBytesPerToken(learner, 0);
+  const byLayer = recomputed > tokens ? recomputedActivationBytes(learner, 0, recomputed) : 0;
+  const logits = Math.min(limits.targets, recomputed) * config.vocabularySize;
   const rows = Math.max(leastRows, settings.deterministic ? 1 : settings.concurrency);
   // On the CPU, and where a device keeps tensors there.
   const places = keepsTensors(device) ? 2 : 1;
@@ -74,7 +77,7 @@ export function estimateMemory(config: LlamaConfig, settings: MemorySettings, de
     weights: (isAdapter ? unchanged : 0) + float * trained * places,
     learning: float * trained * 4,
     reference: needsReference(settings) ? float * trained * places : 0,
-    activations: arenaShare * tokens * activationBytesPerToken(learner, 0) + float * logitTensors * logits,
+    activations: arenaShare * Math.max(whole, byLayer) + float * logitTensors * logits,
     // The batch's own, and the sequences', which grow by doubling.
     caches:
       float * cachedNumbers * rows * (context + 2 ** Math.ceil(Math.log2(context))) +

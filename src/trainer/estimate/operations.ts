@@ -19,6 +19,10 @@ export function learningOperations(config: LlamaConfig, length: EpisodeLength, i
   return (isAdapter ? 4 : 6) * products(config, length) + 12 * attention(config, length);
 }
 
+/** Of layers that are computed forwards once more, for a micro-batch's keys and values or for its backward pass (packing.ts). */
+export const repeatedOperations = (config: LlamaConfig, { tokens }: EpisodeLength): number =>
+  forwardOperations(config, { tokens, sampled: 0 });
+
 function products(config: LlamaConfig, { tokens, sampled }: EpisodeLength): number {
   const { hiddenSize, intermediateSize, heads, keyValueHeads, headDim, layers, vocabularySize } = config;
   const layer = 2 * hiddenSize * headDim * (heads + keyValueHeads) + 3 * hiddenSize * intermediateSize;

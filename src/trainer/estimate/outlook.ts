@@ -11,12 +11,7 @@ import type { Settings } from '../run/settings.js';
 import { estimateMemory, parameterCount, trainedCount, type MemoryEstimate } from './memoryEstimate.js';
 import type { EpisodeLength } from './operations.js';
 import { recordedEpisodes, type RecordedEpisodes } from './recordedEpisodes.js';
-import { episodesOfStep, estimateTime, type DeviceSpeed, type TimeEstimate } from './timeEstimate.js';
-
-/** A device that was measured. */
-export interface MeasuredDevice extends DeviceSpeed {
-  readonly name: Provider;
-}
+import { episodesOfStep, estimateTime, type MeasuredDevice, type TimeEstimate } from './timeEstimate.js';
 
 /** What episodes are taken to be like, and what says so. */
 export interface ExpectedEpisode extends EpisodeLength {
@@ -72,10 +67,10 @@ export async function trainingOutlook(
     episode,
     heldoutEpisodes,
     auto: autoDevice(devices),
-    devices: devices.map(({ name, ...speed }) => ({
-      name,
-      memory: estimateMemory(config, settings, name),
-      time: estimateTime(config, settings, speed, episode, {
+    devices: devices.map((device) => ({
+      name: device.name,
+      memory: estimateMemory(config, settings, device.name),
+      time: estimateTime(config, settings, device, episode, {
         heldoutEpisodes,
         besideSeconds: episode.besideSeconds ?? 0,
       }),

@@ -1,12 +1,15 @@
 import { isCriticEstimator } from '../algorithm/advantageEstimators.js';
 import { stagePlans } from '../data/stages.js';
+import type { Provider } from '../graph/provider.js';
+import { packingLimits } from '../model/learnerLimits.js';
 import type { LlamaConfig } from '../model/llamaConfig.js';
 import type { Settings } from '../run/settings.js';
 import { parameterCount } from './memoryEstimate.js';
-import { forwardOperations, learningOperations, type EpisodeLength } from './operations.js';
+import { forwardOperations, learningOperations, repeatedOperations, type EpisodeLength } from './operations.js';
 
 /** How fast a device was measured to be (`whetstone devices`). */
-export interface DeviceSpeed {
+export interface MeasuredDevice {
+  readonly name: Provider;
   /** Billions of float32 operations a second on large matrix products. */
   readonly gflops: number;
   /** Billions of bytes of weights a second that decoding gets through. */
@@ -34,6 +37,8 @@ type TimeSettings = Pick<
   | 'groupSize'
   | 'iterations'
   | 'lora'
+  | 'precision'
+  | 'activationMemory'
   | 'klCoefficient'
   | 'algorithm'
   | 'concurrency'
@@ -63,13 +68,14 @@ const decodingShare = 0.4;
  *   learning = E (iterations * learning + passes * forward) / (0.75 gflops)
  *
  * forward and learning are operations of one episode (operations.ts); the passes are those of the reference and of the
- * probabilities before the update, where they are asked for; `beside` is what the commands and tests of an episode add. What the rollouts of a group share is counted for each.
+ * probabilities before the update, where they are asked for, and that of each update whose layers are computed twice, where an
+ * episode is longer than what a micro-batch may keep; `beside` is what the commands and tests of an episode add. What the rollouts of a group share is counted for each.
  * `heldoutEpisodes` are those of one evaluation, null where they are not known.
  */
 export function estimateTime(
   config: LlamaConfig,
   settings: TimeSettings,
-  { gflops, decodedGigabytes }: DeviceSpeed,
+  { name: device, gflops, decodedGigabytes }: MeasuredDevice,
   length: EpisodeLength,
   { heldoutEpisodes, besideSeconds }: { readonly heldoutEpisodes: number | null; readonly besideSeconds: number },
 ): TimeEstimate {
@@ -82,7 +88,10 @@ export function estimateTime(
     return computing + decoding + episodes * besideSeconds;
   };
   const episodes = episodesOfStep(settings);
-  const updates = settings.iterations * learningOperations(config, length, settings.lora.rank > 0);
+  const { precision, activationMemory } = settings;
+  const limits = packingLimits({ config, device, precision, activationBytes: activationMemory * 2 ** 20 });
+  const repeated = length.tokens > limits.tokens(0) ? repeatedOperations(config, length) : 0;
+  const updates = settings.iterations * (learningOperations(config, length, settings.lora.rank > 0) + repeated);
   const learning = (episodes * (updates + scoringPasses(settings) * forward)) / (learningShare * gflops * 1e9);
   const rollouts = playing(episodes);
   const evaluations = heldoutEpisodes === null ? null : 2 * playing(heldoutEpisodes);

@@ -132,8 +132,8 @@ const lowerings: { readonly [K in Op]: Lowering<K> } = {
   addAt: (emitter, tensor, inputs) =>
     emitter.node('ScatterElements', inputs, emitter.name(tensor), { axis: tensor.shape.length - 1, reduction: 'add' }),
 
-  // A reshape to the shape that it has, times a 1 that is known only when slices of the others are there: no optimizer sees
-  // through it, and it touches no numbers.
+  // A reshape to the shape that it has times a 1, which touches no numbers. The 1 is known only when a slice of each of the others is
+  // there, whose end is known only at run time, so that no optimizer sees through it. (A Concat before the Reshape would be fused.)
   after: (emitter, tensor, [x, ...others]) => {
     const one = emitter.runtimeOne(tensor.shape);
     const sizes = others.map((other) => {
@@ -274,13 +274,12 @@ class Emitter {
     return name;
   }
 
-  /** An int64 tensor [1] that is 1, which is known only when the size of an input is. */
+  /** An int64 tensor [1] that is 1; where a size of the shape is known only at run time, so is this. */
   runtimeOne(shape: Shape): string {
     const size = this.dim(shape.find((dim) => typeof dim === 'string') ?? 1);
-    const known = this.dims.get(`one ${size}`);
-    if (known) return known;
-    const one = this.node('Div', [size, size], this.fresh('dim'));
-    this.dims.set(`one ${size}`, one);
+    const key = `one by ${size}`;
+    const one = this.dims.get(key) ?? this.node('Div', [size, size], this.fresh('dim'));
+    this.dims.set(key, one);
     return one;
   }
 

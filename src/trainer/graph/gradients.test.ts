@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileGraph, type Feed } from '../../../test/support/evaluateGraph.js';
-import { gradients } from './gradients.js';
+import { liveBytes } from '../../../test/support/liveBytes.js';
+import { gradients, gradientsOfAll } from './gradients.js';
 import { Graph, type Tensor } from './graph.js';
 import type { Op } from './ops.js';
 
@@ -71,6 +72,11 @@ const cases: { readonly [K in Op]: ((chance: Chance) => Case) | null } = {
     const [rows, columns] = [c.size(), c.size()];
     const inputs = [c.size(), c.size(), c.size()].map((size) => ({ shape: [rows, size, columns] }));
     return { inputs, build: (g, parts) => g.concat(parts, 1) };
+  },
+
+  after: (c) => {
+    const [a, b] = broadcasting(c, 2);
+    return { inputs: [{ shape: a }, { shape: b }], build: (g, [x, y]) => g.mul(g.after(x, [g.exp(y)]), y) };
   },
 
   reduceSum: (c) => {
@@ -241,6 +247,43 @@ describe('the derivative', () => {
       outward: { shape: [4, 2], floats: Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8) },
     });
     expect([...gradient]).toEqual([3, 4, 0, 0, 13, 16]);
+  });
+
+  it('keeps little more than the checkpoints where there are some, and is the same to the bit', async () => {
+    const layers = 24;
+    const stepOf = (hasCheckpoints: boolean) => {
+      const graph = new Graph();
+      const weights = Array.from({ length: layers }, (_, layer) => graph.input(`w${layer}`, [4, 16]));
+      const states = [graph.input('x', ['rows', 4])];
+      for (const weight of weights) {
+        const [state] = states.slice(-1);
+        const inside = graph.silu(graph.matmul(state, weight));
+        states.push(graph.add(state, graph.matmul(inside, weight, { transposeB: true })));
+      }
+      const output = states.pop()!;
+      const seed = { output, gradient: graph.input('outward', ['rows', 4]) };
+      const found = gradientsOfAll(graph, [seed], weights, hasCheckpoints ? states : []);
+      return new Map(found.map((gradient, layer) => [`d${layer}`, gradient!]));
+    };
+    const chance = chanceOf(3);
+    const rows = 5;
+    const feeds = Object.fromEntries(
+      ['x', 'outward', ...Array.from({ length: layers }, (_, layer) => `w${layer}`)].map((name) => {
+        const shape = name.startsWith('w') ? [4, 16] : [rows, 4];
+        return [name, { shape, floats: Float32Array.from(random(chance, shape, -0.5, 0.5)) }] as const;
+      }),
+    );
+    const [kept, again] = await Promise.all(
+      [false, true].map(async (hasCheckpoints) => {
+        const outputs = stepOf(hasCheckpoints);
+        const compiled = await compileGraph(outputs);
+        const gradients = await compiled.run(feeds);
+        await compiled.release();
+        return { gradients, live: liveBytes([...outputs.values()], { rows }) };
+      }),
+    );
+    expect(again.gradients).toEqual(kept.gradients);
+    expect(again.live).toBeLessThan(0.3 * kept.live);
   });
 
   it('does not exist for a tensor that the output does not depend on', () => {

@@ -1,3 +1,4 @@
+import { copies } from './copies.js';
 import type { Graph, Tensor } from './graph.js';
 import type { Op } from './ops.js';
 import { sameShape, showShape, type Shape } from './shape.js';
@@ -24,9 +25,9 @@ export function gradients(graph: Graph, output: Tensor, gradient: Tensor, parame
 /**
  * As `gradients`, of a sum over several outputs; null for a parameter that reaches none of them.
  *
- * What the derivatives need of the values is kept from where it is first computed. With `checkpoints`, each made of the one before
- * it, only those are kept, and what comes behind the last: what lies before one is computed again from the checkpoint before, once
- * all that comes behind has its gradients (Chen et al., arXiv 1604.06174).
+ * What the derivatives need of the values is kept from when it is computed. With `checkpoints`, each made of the one before it, only
+ * they are kept, and what comes behind the last, which is needed first: what lies between two is computed again from the first of
+ * them, once all that comes behind has its gradients (Chen et al., arXiv 1604.06174).
  */
 export function gradientsOfAll(
   graph: Graph,
@@ -50,36 +51,38 @@ export function gradientsOfAll(
     return sum;
   };
   for (const { output, gradient } of seeds) add(output, gradient);
-  /** Of what lies before the present stage, what is known since the stage behind it began. */
+  /** What the stage behind found for tensors of those before it: with that it is over. */
   let handedOn = new Map<Tensor, Tensor>();
-  stagesOf(order, checkpoints).reverse().forEach((stage, fromLast) => {
+  const stages = stagesOf(order, checkpoints);
+  for (const [number, stage] of [...stages.entries()].reverse()) {
+    const start = checkpoints[number - 1];
+    const isKept = start === undefined || number === checkpoints.length;
+    const value = isKept
+      ? (tensor: Tensor) => tensor
+      : copies(graph, new Map([[start, graph.after(start, [...handedOn.values()])]]));
     const inStage = new Set(stage);
-    const start = checkpoints[checkpoints.length - 1 - fromLast];
-    const again = fromLast === 0 || !start ? same : graph.copies(new Map([[start, graph.after(start, [...handedOn.values()])]]));
     handedOn = new Map();
     for (const tensor of stage.reverse()) {
       const gradient = found.get(tensor);
       if (!gradient || !needed.has(tensor)) continue;
-      applyRule(graph, again(tensor), gradient).forEach((part, index) => {
+      applyRule(graph, value(tensor), gradient).forEach((part, index) => {
         const input = tensor.inputs[index];
         if (!part || !needed.has(input)) return;
         const sum = add(input, part);
         if (!inStage.has(input)) handedOn.set(input, sum);
       });
     }
-  });
+  }
   return parameters.map((parameter) => found.get(parameter) ?? null);
 }
 
-const same = (tensor: Tensor): Tensor => tensor;
-
-/** Parts of an order, which stay in order: what does not depend on a checkpoint, what depends on the first alone, and so on. */
+/** An order in parts, each in order: what depends on no checkpoint, what on the first alone, what on the first two, and so on. */
 function stagesOf(order: readonly Tensor[], checkpoints: readonly Tensor[]): Tensor[][] {
   const stages: Tensor[][] = Array.from({ length: checkpoints.length + 1 }, () => []);
   const stageOf = new Map<Tensor, number>();
   for (const tensor of order) {
-    const after = tensor.inputs.map((input) => Math.max(stageOf.get(input)!, checkpoints.indexOf(input) + 1));
-    const stage = Math.max(0, ...after);
+    const behind = tensor.inputs.map((input) => Math.max(stageOf.get(input)!, checkpoints.indexOf(input) + 1));
+    const stage = Math.max(0, ...behind);
     stageOf.set(tensor, stage);
     stages[stage].push(tensor);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileGraph } from '../../../test/support/evaluateGraph.js';
+import { copies } from './copies.js';
 import { gradients } from './gradients.js';
 import { Graph } from './graph.js';
 import { printGraph } from './print.js';
@@ -75,6 +76,29 @@ describe('the graph', () => {
     expect(graph.exp(a)).not.toBe(graph.log(a));
     expect(graph.scalar(2)).toBe(graph.scalar(2));
     expect(graph.constant([1, 2], [2])).not.toBe(graph.constant([1, 2], [2, 1]));
+  });
+
+  it('copies what depends on a tensor, its composites with their parts, and shares the rest', async () => {
+    const graph = new Graph();
+    const [x, y, w] = [graph.input('x', ['n', 2]), graph.input('y', ['n', 2]), graph.input('w', [2])];
+    const apart = graph.exp(w);
+    const value = graph.silu(graph.mul(x, apart));
+    const copy = copies(graph, new Map([[x, y]]));
+    expect(copy(apart)).toBe(apart);
+    expect(copy(value)).toBe(graph.silu(graph.mul(y, apart)));
+    const compiled = await compileGraph(new Map([['difference', graph.sub(copy(value), value)]]));
+    const feed = (...floats: number[]) => ({ shape: [1, 2], floats: Float32Array.from(floats) });
+    const { difference } = await compiled.run({ x: feed(0, 0), y: feed(0, 1), w: { ...feed(0, 0), shape: [2] } });
+    await compiled.release();
+    expect(difference[0]).toBe(0);
+    expect(difference[1]).toBeCloseTo(1 / (1 + Math.exp(-1)), 6);
+  });
+
+  it('waits for tensors that have an axis', () => {
+    const graph = new Graph();
+    const x = graph.input('x', ['n', 2]);
+    expect(graph.after(x, [])).toBe(x);
+    expect(() => graph.after(x, [graph.scalar(1)])).toThrow(/after of float32\[\]: a scalar cannot be waited for/);
   });
 
   it('prints as a listing', () => {

@@ -10,7 +10,6 @@ import {
   type Dim,
   type Shape,
 } from './shape.js';
-import { topologicalOrder } from './topologicalOrder.js';
 
 /** What adds up many numbers, or leaves float16's range early, is computed in float32 alone: the operand is cast first. */
 const float32Only: ReadonlySet<Op> = new Set<Op>([
@@ -266,23 +265,9 @@ export class Graph {
     return this.make('tokenScores', {}, [logits, targets], body.shape, body.dtype, body);
   }
 
-  /**
-   * Copies what tensors are made of from other operands on: gives of each tensor the same, made of `replaced` in place of its
-   * keys. What does not depend on them stays the tensor that it is.
-   */
-  copies(replaced: ReadonlyMap<Tensor, Tensor>): (tensor: Tensor) => Tensor {
-    const known = new Map(replaced);
-    const copyOf = (root: Tensor): Tensor => {
-      for (const tensor of topologicalOrder([root], (each) => (known.has(each) ? [] : each.inputs))) {
-        if (known.has(tensor)) continue;
-        const { op, parameters, shape, dtype, body } = tensor;
-        const inputs = tensor.inputs.map((input) => known.get(input)!);
-        const isSame = inputs.every((input, index) => input === tensor.inputs[index]);
-        known.set(tensor, isSame ? tensor : this.make(op, parameters, inputs, shape, dtype, body && copyOf(body)));
-      }
-      return known.get(root)!;
-    };
-    return copyOf;
+  /** The same operation on other operands, of the same shapes and types. */
+  again(tensor: Tensor, inputs: readonly Tensor[], body: Tensor | null): Tensor {
+    return this.make(tensor.op, tensor.parameters, inputs, tensor.shape, tensor.dtype, body);
   }
 
   private unary(op: 'neg' | 'exp' | 'log' | 'sqrt' | 'sigmoid' | 'softmax' | 'logSoftmax', a: Tensor): Tensor {

@@ -1,8 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { models } from '../../../scripts/bench/models.js';
 import { liveBytes } from '../../../test/support/liveBytes.js';
 import type { Provider } from '../graph/provider.js';
-import { activationBytesPerToken, packingLimits } from './learnerLimits.js';
+import { activationBytesPerToken, packingLimits, recomputedActivationBytes } from './learnerLimits.js';
 import { causalBlocks, trainingGraph } from './llamaGraph.js';
 import { projections } from './lora.js';
 import type { Precision } from './precision.js';
@@ -42,5 +43,44 @@ describe('what a micro-batch keeps of a token', () => {
       packingLimits({ config, device: 'webgpu', activationBytes, ...options }).tokens(0);
     expect(tokens(float16)).toBeGreaterThan(1.5 * tokens({}));
     expect(tokens(float16) * activationBytesPerToken({ config, ...float16 }, 0)).toBeLessThanOrEqual(activationBytes);
+  });
+});
+
+describe('what a row takes whose layers are computed again', () => {
+  it.each(
+    (['float32', 'float16'] as const).flatMap((precision) =>
+      ['small', '30m', '135m'].flatMap((model) =>
+        [
+          { model, precision, length: 512, past: 0 },
+          { model, precision, length: 2048, past: 0 },
+          { model, precision, length: 512, past: 2048 },
+        ],
+      ),
+    ),
+  )(
+    'is a little more than what lives at once in the graph of a step: $model in $precision, $length tokens after $past',
+    ({ model, precision, length, past }) => {
+      const config = models[model];
+      const byLayer = { ...kind, past: past > 0, recomputed: true };
+      const outputs = [...trainingGraph(config, adapter, byLayer, precision).values()];
+      const live = liveBytes(outputs, { rows: 1, block: length / causalBlocks, targets: length / 16, past });
+      const counted = recomputedActivationBytes({ config, device: 'webgpu', precision }, past, length);
+      expect(live / counted).toBeGreaterThan(0.6);
+      expect(live / counted).toBeLessThan(1);
+    },
+  );
+
+  it('fits the bytes that may be kept, and a token more would not', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2 ** 22, max: 2 ** 30 }), fc.nat(4096), (activationBytes, past) => {
+        const options = { config: models['30m'], device: 'cpu', activationBytes, microBatchTokens: 2 ** 20 } as const;
+        const { tokens, recomputedTokens } = packingLimits(options);
+        const count = recomputedTokens(past);
+        expect(count).toBeGreaterThanOrEqual(tokens(past));
+        if (count === tokens(past)) return;
+        expect(recomputedActivationBytes(options, past, count)).toBeLessThanOrEqual(activationBytes);
+        expect(recomputedActivationBytes(options, past, count + 1)).toBeGreaterThan(activationBytes);
+      }),
+    );
   });
 });

@@ -72,10 +72,10 @@ export function packingLimits(options: LearnerLimits): PackingLimits {
   };
 }
 
-/** The most tokens whose `recomputedActivationBytes` are at most so many: the root of a square, since those of attention are one. */
+/** The most tokens whose `recomputedActivationBytes` are at most so many. */
 function recomputedFitting(options: ComputedBy, past: number, bytes: number): number {
+  // n tokens take n (a + b n), of which those of one and of two are known.
   const ofOne = recomputedActivationBytes(options, past, 1);
-  // f(n) = n (a + b n), of which f(1) and f(2) are known.
   const b = recomputedActivationBytes(options, past, 2) / 2 - ofOne;
   const a = ofOne - b;
   return Math.floor((Math.sqrt(a * a + 4 * b * bytes) - a) / (2 * b));

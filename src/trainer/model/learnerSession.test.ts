@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { goldenNames, readGoldenModel, type GoldenModel } from '../../../test/support/goldenModels.js';
+import { runBundled } from '../../../test/support/runBundled.js';
 import { packingLimits } from './learnerLimits.js';
 import { LearnerSession, type FoundTargets } from './learnerSession.js';
 import { freshAdapter, projections, type Adapter } from './lora.js';
@@ -82,4 +83,12 @@ describe.each(goldenNames)('what is computed again for the gradients of %s', (na
     expect([...wanted.kinds].sort()).toEqual(['memory', 'past scores ', 'scores ']);
     expect(again.found).toEqual(wanted.found);
   });
+});
+
+it('needs a fraction of the memory where layers are computed again, as the peak of a process shows', async () => {
+  const rise = async (mode: string) =>
+    Number(await runBundled('test/support/peakMemoryMain.ts', [mode], { timeoutMs: 50_000 }));
+  const [whole, recomputed] = [await rise('whole'), await rise('recomputed')];
+  expect(recomputed).toBeGreaterThan(0);
+  expect(recomputed).toBeLessThan(0.4 * whole);
 });

@@ -5,7 +5,7 @@ import type { TrainingSequence } from './policy.js';
 
 const limits: PackingLimits = {
   tokens: (past) => (past < 20 ? 24 : 16),
-  recomputedTokens: (past) => (past < 20 ? 24 : 16),
+  recomputedTokens: (past) => (past < 20 ? 32 : 20),
   targets: 6,
   multiple: 4,
   attentionCost: 1e-3,
@@ -76,7 +76,10 @@ describe('packing', () => {
         for (const { planned, past } of withPast(plan)) {
           const { rows, length, targets } = planned.batch;
           expect(length % limits.multiple).toBe(0);
-          expect(rows * length).toBeLessThanOrEqual(limits.tokens(past.length));
+          const { recomputed } = planned.batch;
+          const most = recomputed ? limits.recomputedTokens(past.length) : limits.tokens(past.length);
+          expect(rows * length).toBeLessThanOrEqual(most);
+          if (recomputed) expect(rows * length).toBeGreaterThan(limits.tokens(past.length));
           expect(targets.length).toBeLessThanOrEqual(limits.targets);
           if (planned.children.length > 0) expect(rows).toBe(1);
           const longest = past.length + (planned.children.length > 0 ? length : 0);
@@ -122,6 +125,46 @@ describe('packing', () => {
     const below = trunk.children.flatMap(({ batch }) => [...batch.tokens]);
     for (const id of [2, 3, 4]) expect(below.filter((token) => token === id)).toHaveLength(9);
     expect(below).not.toContain(1);
+  });
+
+  it('computes again what would not fit otherwise, apart from what does', () => {
+    const plan = planBatches([repeated(1, 20, [19]), repeated(2, 6, [5])], {
+      ...limits,
+      tokens: () => 8,
+      recomputedTokens: () => 24,
+    });
+    const shapes = plan.map(({ batch: { recomputed, rows, length }, children }) => [
+      recomputed,
+      rows,
+      length,
+      children.length,
+    ]);
+    expect(shapes).toEqual([
+      [false, 1, 8, 0],
+      [true, 1, 20, 0],
+    ]);
+  });
+
+  it('cuts what does not fit even then into pieces that are computed again, unless they would be no larger to speak of', () => {
+    const pieces = (tokens: number, recomputedTokens: number) => {
+      const found: [boolean, number][] = [];
+      const sequence = repeated(1, 36, [35]);
+      const pieceLimits = { ...limits, tokens: () => tokens, recomputedTokens: () => recomputedTokens };
+      for (const { planned } of withPast(planBatches([sequence], pieceLimits))) {
+        found.push([planned.batch.recomputed, planned.batch.filled]);
+      }
+      return found;
+    };
+    expect(pieces(4, 16)).toEqual([
+      [true, 16],
+      [true, 16],
+      [false, 3],
+    ]);
+    expect(pieces(16, 18)).toEqual([
+      [false, 16],
+      [false, 16],
+      [false, 3],
+    ]);
   });
 
   it('refuses what cannot be asked', () => {

@@ -1,0 +1,20 @@
+import type { Graph, Tensor } from './graph.js';
+import { topologicalOrder } from './topologicalOrder.js';
+
+/**
+ * Copies what tensors are made of: gives of each the same tensor, made of the values of `replaced` in place of its keys. What does
+ * not depend on those stays the tensor that it is.
+ */
+export function copies(graph: Graph, replaced: ReadonlyMap<Tensor, Tensor>): (tensor: Tensor) => Tensor {
+  const known = new Map(replaced);
+  const copyOf = (root: Tensor): Tensor => {
+    for (const tensor of topologicalOrder([root], (each) => (known.has(each) ? [] : each.inputs))) {
+      if (known.has(tensor)) continue;
+      const inputs = tensor.inputs.map((input) => known.get(input)!);
+      const isSame = inputs.every((input, index) => input === tensor.inputs[index]);
+      known.set(tensor, isSame ? tensor : graph.again(tensor, inputs, tensor.body && copyOf(tensor.body)));
+    }
+    return known.get(root)!;
+  };
+  return copyOf;
+}
