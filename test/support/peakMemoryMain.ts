@@ -32,7 +32,7 @@ async function main(mode: string): Promise<void> {
     const tokenIds = Int32Array.from({ length }, (_, place) => (place * 37 + 11) % config.vocabularySize);
     const actionMask = Uint8Array.from({ length }, (_, place) => Number(place === length - 1));
     const [{ batch }] = planBatches([{ tokenIds, actionMask }], packingLimits({ config, device: 'cpu' }));
-    const wanted = { scores: Float32Array.of(1, 0), stateValues: new Float32Array() };
+    const wanted = { scores: Float32Array.of(1, 0), stateValues: new Float32Array(1) };
     const recomputed = mode === 'recomputed';
     await session.differentiate({ ...batch, recomputed }, 1, memory, wanted, false, () => undefined);
   };

@@ -130,7 +130,10 @@ describe('the estimate of time', () => {
     const plain = timeOf({ klCoefficient: 0 }).learning;
     expect(timeOf({ klCoefficient: 0, activationMemory: 64 }).learning - plain).toBeCloseTo(again, 9);
     const twice = timeOf({ klCoefficient: 0, iterations: 2 }).learning;
-    expect(timeOf({ klCoefficient: 0, iterations: 2, activationMemory: 64 }).learning - twice).toBeCloseTo(2 * again, 9);
+    expect(timeOf({ klCoefficient: 0, iterations: 2, activationMemory: 64 }).learning - twice).toBeCloseTo(
+      2 * again,
+      9,
+    );
   });
 
   it('of a training is that of its steps, of which recorded stages play none, and of two evaluations', () => {

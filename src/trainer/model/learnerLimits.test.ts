@@ -49,13 +49,11 @@ describe('what a micro-batch keeps of a token', () => {
 describe('what a row takes whose layers are computed again', () => {
   it.each(
     (['float32', 'float16'] as const).flatMap((precision) =>
-      ['small', '30m', '135m'].flatMap((model) =>
-        [
-          { model, precision, length: 512, past: 0 },
-          { model, precision, length: 2048, past: 0 },
-          { model, precision, length: 512, past: 2048 },
-        ],
-      ),
+      ['small', '30m', '135m'].flatMap((model) => [
+        { model, precision, length: 512, past: 0 },
+        { model, precision, length: 2048, past: 0 },
+        { model, precision, length: 512, past: 2048 },
+      ]),
     ),
   )(
     'is a little more than what lives at once in the graph of a step: $model in $precision, $length tokens after $past',
@@ -64,8 +62,8 @@ describe('what a row takes whose layers are computed again', () => {
       const byLayer = { ...kind, past: past > 0, recomputed: true };
       const outputs = [...trainingGraph(config, adapter, byLayer, precision).values()];
       const live = liveBytes(outputs, { rows: 1, block: length / causalBlocks, targets: length / 16, past });
-      const counted = recomputedActivationBytes({ config, device: 'webgpu', precision }, past, length);
-      expect(live / counted).toBeGreaterThan(0.6);
+      const counted = recomputedActivationBytes({ config }, past, length);
+      expect(live / counted).toBeGreaterThan(0.5);
       expect(live / counted).toBeLessThan(1);
     },
   );

@@ -24,33 +24,33 @@ export interface LearnerLimits {
   readonly microBatchTokens?: number;
 }
 
-type ComputedBy = Pick<LearnerLimits, 'config' | 'device' | 'precision'>;
-
 /**
  * Bytes that a micro-batch keeps of each token, which follows `past` others, for its backward pass: about a dozen states of a
  * layer, and the attention of rows of 512. What is computed in float16 (llamaLayers.ts) is kept so, but on the CPU, which
  * computes it by way of float32.
  */
-export function activationBytesPerToken(options: ComputedBy, past: number): number {
-  const { layers, hiddenSize, intermediateSize, heads } = options.config;
-  return layers * bytesOfLayer(options, 14 * hiddenSize + 5 * intermediateSize + (512 + past) * heads);
+export function activationBytesPerToken(
+  { config, device, precision = 'float32' }: Pick<LearnerLimits, 'config' | 'device' | 'precision'>,
+  past: number,
+): number {
+  const { layers, hiddenSize, intermediateSize, heads } = config;
+  const all = 14 * hiddenSize + 5 * intermediateSize + (512 + past) * heads;
+  const wide = precision === 'float32' || device === 'cpu' ? all : 8 * hiddenSize + intermediateSize;
+  return layers * (4 * wide + 2 * (all - wide));
 }
 
 /**
  * Bytes of one row of so many tokens where each layer's input is kept alone: those, and of one layer at a time all that its backward
- * pass needs, of attention's two to four copies.
+ * pass needs, of attention's weights two to five copies. At its height that is float32 for the most part, whatever the matrices are.
  */
-export function recomputedActivationBytes(options: ComputedBy, past: number, tokens: number): number {
-  const { layers, hiddenSize, intermediateSize, heads } = options.config;
-  const pairs = 2 * causalShare * tokens + 4 * past;
-  const layer = bytesOfLayer(options, 14 * hiddenSize + 9 * intermediateSize + pairs * heads);
-  return tokens * (4 * layers * hiddenSize + layer);
-}
-
-/** Of a layer's numbers for a token. */
-function bytesOfLayer({ config, device, precision = 'float32' }: ComputedBy, all: number): number {
-  const wide = precision === 'float32' || device === 'cpu' ? all : 8 * config.hiddenSize + config.intermediateSize;
-  return 4 * wide + 2 * (all - wide);
+export function recomputedActivationBytes(
+  { config }: Pick<LearnerLimits, 'config'>,
+  past: number,
+  tokens: number,
+): number {
+  const { layers, hiddenSize, intermediateSize, heads } = config;
+  const attention = heads * (2 * causalShare * tokens + 4.5 * past);
+  return 4 * tokens * (layers * hiddenSize + 14 * hiddenSize + 9 * intermediateSize + attention);
 }
 
 export function packingLimits(options: LearnerLimits): PackingLimits {
@@ -63,7 +63,8 @@ export function packingLimits(options: LearnerLimits): PackingLimits {
   const tokens = (past: number) => Math.max(multiple, Math.min(most, fitting(past)));
   return {
     tokens,
-    recomputedTokens: (past) => Math.max(tokens(past), Math.min(most, recomputedFitting(options, past, activationBytes))),
+    recomputedTokens: (past) =>
+      Math.max(tokens(past), Math.min(most, recomputedFitting(options, past, activationBytes))),
     targets: Math.max(64, Math.floor(logitBudget / config.vocabularySize)),
     multiple,
     attentionCost: (2 * heads * headDim) / layerWeights,
@@ -73,7 +74,7 @@ export function packingLimits(options: LearnerLimits): PackingLimits {
 }
 
 /** The most tokens whose `recomputedActivationBytes` are at most so many. */
-function recomputedFitting(options: ComputedBy, past: number, bytes: number): number {
+function recomputedFitting(options: Pick<LearnerLimits, 'config'>, past: number, bytes: number): number {
   // n tokens take n (a + b n), of which those of one and of two are known.
   const ofOne = recomputedActivationBytes(options, past, 1);
   const b = recomputedActivationBytes(options, past, 2) / 2 - ofOne;

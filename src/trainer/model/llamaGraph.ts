@@ -82,7 +82,13 @@ export function trainingGraph(
   precision: Precision = 'float32',
 ): ReadonlyMap<string, Tensor> {
   const graph = new Graph();
-  const { scores, stateValues, keys, values, past, trained, layerInputs } = forward(graph, config, adapter, kind, precision);
+  const { scores, stateValues, keys, values, past, trained, layerInputs } = forward(
+    graph,
+    config,
+    adapter,
+    kind,
+    precision,
+  );
   const outputs = new Map<string, Tensor>();
   if (kind.scores) outputs.set(trainingOutputs.scores, scores);
   if (stateValues) outputs.set(trainingOutputs.stateValues, stateValues);
