@@ -68,9 +68,10 @@ const decodingShare = 0.4;
  *   learning = E (iterations * learning + passes * forward) / (0.75 gflops)
  *
  * forward and learning are operations of one episode (operations.ts); the passes are those of the reference and of the
- * probabilities before the update, where they are asked for, and that of each update whose layers are computed twice, where an
- * episode is longer than what a micro-batch may keep; `beside` is what the commands and tests of an episode add. What the rollouts of a group share is counted for each.
- * `heldoutEpisodes` are those of one evaluation, null where they are not known.
+ * probabilities before the update, where they are asked for; learning has one more where an episode is longer than a micro-batch
+ * that keeps what its layers compute, since they are then computed twice (packing.ts); `beside` is what the commands and tests of
+ * an episode add. What the rollouts of a group share is counted for each. `heldoutEpisodes` are those of one evaluation,
+ * null where they are not known.
  */
 export function estimateTime(
   config: LlamaConfig,

@@ -135,9 +135,9 @@ const lowerings: { readonly [K in Op]: Lowering<K> } = {
   // A reshape to the shape that it has times a 1, which touches no numbers. The 1 is known only when a slice of each of the others is
   // there, whose end is known only at run time, so that no optimizer sees through it. (A Concat before the Reshape would be fused.)
   after: (emitter, tensor, [x, ...others]) => {
-    const one = emitter.runtimeOne(tensor.shape);
+    const [zero, one] = [emitter.integers([0]), emitter.runtimeOne(tensor.shape)];
     const sizes = others.map((other) => {
-      const first = emitter.node('Slice', [other, emitter.integers([0]), one], emitter.fresh('first'));
+      const first = emitter.node('Slice', [other, zero, one, zero], emitter.fresh('first'));
       return emitter.node('Shape', [first], emitter.fresh('dim'), { start: 0, end: 1 });
     });
     const times = emitter.node('Min', [emitter.integers([1]), ...sizes], emitter.fresh('dim'));

@@ -1,4 +1,4 @@
-import { copies } from './copies.js';
+import { substitution } from './substitution.js';
 import type { Graph, Tensor } from './graph.js';
 import type { Op } from './ops.js';
 import { sameShape, showShape, type Shape } from './shape.js';
@@ -59,7 +59,7 @@ export function gradientsOfAll(
     const isKept = start === undefined || number === checkpoints.length;
     const value = isKept
       ? (tensor: Tensor) => tensor
-      : copies(graph, new Map([[start, graph.after(start, [...handedOn.values()])]]));
+      : substitution(graph, new Map([[start, graph.after(start, [...handedOn.values()])]]));
     const inStage = new Set(stage);
     handedOn = new Map();
     for (const tensor of stage.reverse()) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileGraph } from '../../../test/support/evaluateGraph.js';
-import { copies } from './copies.js';
+import { substitution } from './substitution.js';
 import { gradients } from './gradients.js';
 import { Graph } from './graph.js';
 import { printGraph } from './print.js';
@@ -78,15 +78,15 @@ describe('the graph', () => {
     expect(graph.constant([1, 2], [2])).not.toBe(graph.constant([1, 2], [2, 1]));
   });
 
-  it('copies what depends on a tensor, its composites with their parts, and shares the rest', async () => {
+  it('puts a tensor in the place of another in what depends on it, in the parts of composites too, and shares the rest', async () => {
     const graph = new Graph();
     const [x, y, w] = [graph.input('x', ['n', 2]), graph.input('y', ['n', 2]), graph.input('w', [2])];
     const apart = graph.exp(w);
     const value = graph.silu(graph.mul(x, apart));
-    const copy = copies(graph, new Map([[x, y]]));
-    expect(copy(apart)).toBe(apart);
-    expect(copy(value)).toBe(graph.silu(graph.mul(y, apart)));
-    const compiled = await compileGraph(new Map([['difference', graph.sub(copy(value), value)]]));
+    const substituted = substitution(graph, new Map([[x, y]]));
+    expect(substituted(apart)).toBe(apart);
+    expect(substituted(value)).toBe(graph.silu(graph.mul(y, apart)));
+    const compiled = await compileGraph(new Map([['difference', graph.sub(substituted(value), value)]]));
     const feed = (...floats: number[]) => ({ shape: [1, 2], floats: Float32Array.from(floats) });
     const { difference } = await compiled.run({ x: feed(0, 0), y: feed(0, 1), w: { ...feed(0, 0), shape: [2] } });
     await compiled.release();

@@ -7,6 +7,7 @@ import { residentSteps } from '../../../test/support/residentSteps.js';
 import type { ObservedSteps } from '../../../test/support/residentStepsMain.js';
 import type { Rewritten } from '../../../test/support/rewriteMain.js';
 import { runBundled } from '../../../test/support/runBundled.js';
+import { sessionGradients } from '../../../test/support/sessionGradients.js';
 import { hasSoftwareVulkan, softwareVulkan } from '../../../test/support/softwareVulkan.js';
 
 // In continuous integration the device must be there: its absence fails the tests instead of skipping them.
@@ -16,6 +17,22 @@ describe.skipIf(skip)('the learner on WebGPU', { timeout: 300_000 }, () => {
   it.each(goldenNames)('takes the same step as on the CPU: %s', (name) => expectSameStep(name));
 
   it('takes the same step where micro-batches follow others', () => expectSameStep('mistral', 16));
+
+  it('finds the same gradients where layers are computed again', async () => {
+    const { env, folder } = await softwareVulkan();
+    try {
+      const program = 'test/support/sessionGradientsMain.ts';
+      const output = await runBundled(program, ['qwen2', 'webgpu'], { env, timeoutMs: 290_000 });
+      const found = JSON.parse(output) as Record<string, number[]>;
+      const { found: wanted } = await sessionGradients('qwen2', 'cpu', { isAdapted: false, recomputed: false });
+      expect(Object.keys(found)).toEqual([...wanted.keys()]);
+      for (const [name, values] of wanted) {
+        expect(relativeError(Float32Array.from(found[name]), values), name).toBeLessThan(1e-3);
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
 
   it('shares the weights under an adapter with the generator, on the device', async () => {
     const { env, folder } = await softwareVulkan();

@@ -14,8 +14,8 @@ import type { MicroBatch } from './packing.js';
 import type { ResidentFeeds } from './residentFeeds.js';
 
 /**
- * From so many weights on a graph gives back what it took for a run: each of the three or four that a step needs would otherwise
- * keep its own greatest need beside the others'.
+ * From so many weights on a graph gives back what it took for a run: each of the several that a step needs would otherwise keep
+ * its own greatest need beside the others'.
  */
 const fewWeights = 2 ** 27;
 

@@ -2,10 +2,10 @@ import type { Graph, Tensor } from './graph.js';
 import { topologicalOrder } from './topologicalOrder.js';
 
 /**
- * Copies what tensors are made of: gives of each the same tensor, made of the values of `replaced` in place of its keys. What does
- * not depend on those stays the tensor that it is.
+ * Tensors as they are with others in place of some: what is made of a key of `replaced` is built again of its value, and what is
+ * made of none stays the tensor that it is.
  */
-export function copies(graph: Graph, replaced: ReadonlyMap<Tensor, Tensor>): (tensor: Tensor) => Tensor {
+export function substitution(graph: Graph, replaced: ReadonlyMap<Tensor, Tensor>): (tensor: Tensor) => Tensor {
   const known = new Map(replaced);
   const copyOf = (root: Tensor): Tensor => {
     for (const tensor of topologicalOrder([root], (each) => (known.has(each) ? [] : each.inputs))) {
