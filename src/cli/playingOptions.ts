@@ -17,6 +17,7 @@ const names = [
   'selfCheck',
   'maxTurns',
   'maxTokensPerTurn',
+  'rememberTestRuns',
 ] as const satisfies readonly (keyof SettingsInput)[];
 
 export type PlayingOptions = Pick<SettingsInput, (typeof names)[number]>;
@@ -55,7 +56,9 @@ export function addPlayingOptions(command: Command): Command {
     .addOption(new Option('--context-summary', phrase(shape.contextSummary)).conflicts(ofModels))
     .option('--self-check', phrase(shape.selfCheck))
     .option('--max-turns <n>', phrase(shape.maxTurns), countFromOne)
-    .option('--max-tokens-per-turn <n>', phrase(shape.maxTokensPerTurn), countFromOne);
+    .option('--max-tokens-per-turn <n>', phrase(shape.maxTokensPerTurn), countFromOne)
+    .option('--remember-test-runs', 'the tests of the same tree run once, as they do unless the settings file says not')
+    .option('--no-remember-test-runs', 'the tests run each time that they are asked for');
 }
 
 /** The settings that the options name; what they do not name is undefined. */

@@ -1,6 +1,7 @@
 import type { Task } from '../trajectory/task.js';
 import type { Repository } from './repo/repository.js';
 import type { TestSuites } from './testing/testSuites.js';
+import type { RunMemory } from './workspace/runMemory.js';
 import type { FileChange, Workspace } from './workspace/workspace.js';
 
 /** A repository opened as an environment: its sandbox has been probed and its runner found. */
@@ -12,8 +13,11 @@ export interface Environment {
   /** The tests of the base tree and what drives them. */
   readonly suites: TestSuites;
   readonly sandbox: string;
-  /** A fresh copy of the task's start tree (with `changes` laid over it). */
-  openWorkspace(task: Task, changes?: readonly FileChange[]): Promise<Workspace>;
+  /**
+   * A fresh copy of the task's start tree (with `changes` laid over it). With a memory, its test runs are answered from it
+   * and remembered in it, as long as what lies in the tree is known.
+   */
+  openWorkspace(task: Task, changes?: readonly FileChange[], memory?: RunMemory): Promise<Workspace>;
   /** Ends every workspace that is still open. */
   dispose(): Promise<void>;
 }

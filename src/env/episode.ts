@@ -12,19 +12,23 @@ import { renderSelfCheck, systemPrompt, taggedCall, taskPrompt } from './tools/p
 import { runCommand } from './tools/runCommand.js';
 import type { ToolContext } from './tools/tool.js';
 import { findTool, renderMalformedCall, renderUnknownTool, toolSchemas } from './tools/tools.js';
+import type { RunMemory } from './workspace/runMemory.js';
 import type { FileChange, Workspace } from './workspace/workspace.js';
 
 /**
  * Opens a clean workspace for the task and returns the episode at its first turn.
  * @param callExample how the policy writes a tool call, with placeholders
+ * @param memory answers runs of the tests that were made in other episodes; none: each is made
  */
 export async function startEpisode(
   environment: Environment,
   task: Task,
   limits: EpisodeLimits,
   callExample: string = taggedCall,
+  memory?: RunMemory<'shown'>,
 ): Promise<Episode> {
-  return new PlayedEpisode(environment, task, limits, await environment.openWorkspace(task), callExample);
+  const workspace = await environment.openWorkspace(task, [], memory);
+  return new PlayedEpisode(environment, task, limits, workspace, callExample);
 }
 
 /** Name under which the answer to a malformed call is shown: no tool was reached. */

@@ -12,6 +12,7 @@ import { testReward, testsOfReport, testsOfStartTree } from './reward/testReward
 import { applyUnifiedDiff, FormatError } from './reward/unifiedPatch.js';
 import { readTextFile, resolveInTree } from './tools/treeFiles.js';
 import type { TestReport } from './testing/testRunner.js';
+import type { RunMemory } from './workspace/runMemory.js';
 import type { FileChange, Workspace } from './workspace/workspace.js';
 
 export interface GradeOptions {
@@ -23,6 +24,8 @@ export interface GradeOptions {
   readonly signal?: AbortSignal;
   /** The caller has seen the start tree's tests give results: a run without them is then the patch's fault. */
   readonly isMachineWell?: boolean;
+  /** Answers the run of the tests where another grade made it, in a tree that was equal and that no policy ever had. */
+  readonly memory?: RunMemory<'graded'>;
 }
 
 /**
@@ -38,7 +41,7 @@ export async function gradeChanges(
 ): Promise<Grade> {
   const counted = countedChanges(environment, task, changes);
   const refused = ungradable(environment, counted);
-  const workspace = await environment.openWorkspace(task, counted);
+  const workspace = await environment.openWorkspace(task, counted, options.memory);
   try {
     const oracle = countedChanges(environment, task, await oracleChanges(workspace, task, counted));
     const similarity = changesSimilarity(counted, oracle);
@@ -132,7 +135,7 @@ async function runGradedTests(
   return { tests: testsOfReport(report), trouble: trouble[report.outcome] };
 }
 
-/** Throws where the start tree's own tests give no results. */
+/** Throws where the start tree's own tests give no results, now: no memory answers that. */
 async function requireStartTree(environment: Environment, task: Task, options: GradeOptions): Promise<void> {
   const control = await environment.openWorkspace(task);
   try {

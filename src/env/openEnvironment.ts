@@ -15,6 +15,8 @@ import type { TestSuites } from './testing/testSuites.js';
 import { BuildCaches } from './workspace/buildCaches.js';
 import { chooseTrees } from './workspace/chooseTrees.js';
 import { EpisodeWorkspace } from './workspace/episodeWorkspace.js';
+import { RememberingWorkspace } from './workspace/rememberingWorkspace.js';
+import type { RunMemory } from './workspace/runMemory.js';
 import { sweepLeftovers, worktreesFolder } from './workspace/stateFolders.js';
 import { Templates } from './workspace/templates.js';
 import type { TreeMaker } from './workspace/treeMaker.js';
@@ -132,9 +134,10 @@ class OpenedEnvironment implements RepositoryEnvironment {
     return this.confinement.kind;
   }
 
-  openWorkspace(task: Task, changes: readonly FileChange[] = []): Promise<Workspace> {
+  async openWorkspace(task: Task, changes: readonly FileChange[] = [], memory?: RunMemory): Promise<Workspace> {
     const { base_tree, start_patch, test_files } = task.whetstone;
-    return this.openTree(base_tree, start_patch, changes, test_files);
+    const workspace = await this.openTree(base_tree, start_patch, changes, test_files);
+    return memory === undefined ? workspace : new RememberingWorkspace(workspace, memory);
   }
 
   openWorkspaceFromTree(baseTree: string, startPatch: string, changes: readonly FileChange[] = []): Promise<Workspace> {

@@ -3,6 +3,7 @@ import { badInput } from '../trajectory/errors.js';
 import { say } from '../trajectory/said.js';
 import { needsReference, stagePlans } from './data/stages.js';
 import { loadPolicy } from './loadPolicy.js';
+import { testMemoryOf } from './rollout/testMemory.js';
 import { createRun, writeConfig } from './run/createRun.js';
 import { changedSettings, type ResumeChanges, type SettingChange } from './run/resumeChanges.js';
 import type { RunControl } from './run/runControl.js';
@@ -83,7 +84,8 @@ export async function openTraining(options: TrainingOptions): Promise<Training> 
       await writeConfig(reader.paths, config);
       opened.event({ type: 'changed', changes });
     }
-    const parts = { environment, workers, policy, reference, reader, writer: opened, control };
+    const testMemory = testMemoryOf(settings);
+    const parts = { environment, workers, testMemory, policy, reference, reader, writer: opened, control };
     const run = new TrainingRun(parts, config);
     return {
       runId,

@@ -14,6 +14,7 @@ import { compareEvaluations } from '../../trainer/evaluation/compareEvaluations.
 import { loadPolicy } from '../../trainer/loadPolicy.js';
 import type { MessagePlayer, Player } from '../../trainer/rollout/arena.js';
 import { environmentArena } from '../../trainer/rollout/environmentArena.js';
+import { rememberedMetrics, testMemoryOf } from '../../trainer/rollout/testMemory.js';
 import { openRun } from '../../trainer/run/runReader.js';
 import type { Evaluation } from '../../trainer/run/runRecord.js';
 import { loadSettings, type Settings } from '../../trainer/run/settings.js';
@@ -157,6 +158,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   };
   const workers = settings.workers.length === 0 ? null : await openWorkers(settings.workers, notice, signal);
   const environment = await openEnvironment({ path: repoRoot, sandbox: settings.sandbox, signal });
+  const testMemory = testMemoryOf(settings);
   const playWith = async (
     player: Player | MessagePlayer,
     ofModel: Settings,
@@ -172,8 +174,9 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
     };
     const arena =
       workers === null
-        ? environmentArena(environment, ofModel, callExample)
+        ? environmentArena(environment, ofModel, callExample, testMemory)
         : workerArena(workers, ofModel, callExample);
+    const runsBefore = testMemory?.counts;
     const place = { stateFolder, repoRoot, headCommit: environment.repository.headCommit };
     const played =
       attempts !== undefined
@@ -201,7 +204,9 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
                 schedule,
               )
             : evaluate(player, arena, tasks, split, ofModel, schedule);
-    return played.finally(() => progress.clear());
+    const result = await played.finally(() => progress.clear());
+    const remembered = testMemory && runsBefore && rememberedMetrics(runsBefore, testMemory.counts);
+    return { ...result, metrics: { ...result.metrics, ...remembered } };
   };
   const play = async (
     ofModel: Settings,

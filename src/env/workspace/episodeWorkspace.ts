@@ -13,11 +13,14 @@ import type { DetectedRunner, TestReport } from '../testing/testRunner.js';
 import type { Selection, TestSuites } from '../testing/testSuites.js';
 import type { BuildCaches, CacheView } from './buildCaches.js';
 import { ignoredIn, treeChanges } from './treeChanges.js';
+import { treeState, type TreeState } from './treeState.js';
 import type { TreeMaker, WritableTree } from './treeMaker.js';
-import type { FileChange, Workspace } from './workspace.js';
+import type { FileChange, TestOptions, Workspace } from './workspace.js';
 
 const defaultTestTimeoutMs = 300_000;
 const testOutputBytes = 1024 * 1024;
+/** Stands for the folder of results, which is another in each run. */
+const resultsTarget = '/tmp/results';
 const cacheTimeoutMs = 20 * 60_000;
 
 export interface WorkspaceParts {
@@ -85,9 +88,7 @@ export class EpisodeWorkspace implements Workspace {
     return this.runIn({ ...command, cwd: command.cwd ?? '.' }, [], caches);
   }
 
-  async runTests(
-    options: { files?: readonly string[]; timeoutMs?: number; signal?: AbortSignal } = {},
-  ): Promise<TestReport> {
+  async runTests(options: TestOptions = {}): Promise<TestReport> {
     const { timeoutMs = defaultTestTimeoutMs, signal } = options;
     const files = await this.existing(options.files ?? this.parts.testFiles);
     const reports: TestReport[] = [];
@@ -144,6 +145,32 @@ export class EpisodeWorkspace implements Workspace {
   async changes(): Promise<FileChange[]> {
     const { differences } = this.tree;
     return treeChanges(await this.parts.template(), this.root, this.parts.dependencies, differences);
+  }
+
+  /** All in which the tree differs from its template. */
+  async state(): Promise<TreeState> {
+    return treeState(await this.parts.template(), this.root, this.parts.dependencies, this.tree.differences);
+  }
+
+  /** What decides a run of the tests beside the tree's differences from its template, to be compared with that of others. */
+  async testPlan(options: TestOptions = {}): Promise<readonly unknown[]> {
+    const files = await this.existing(options.files ?? this.parts.testFiles);
+    const commands = this.parts.suites
+      .select(files)
+      .map(({ detected, files: chosen }) => [
+        detected.runner.name,
+        detected.root,
+        chosen,
+        detected.runner.command(detected, chosen, resultsTarget),
+      ]);
+    const { repoRoot, dependencies } = this.parts;
+    const timeoutMs = options.timeoutMs ?? defaultTestTimeoutMs;
+    return [await this.parts.template(), repoRoot, dependencies, this.sandbox, timeoutMs, files, commands];
+  }
+
+  /** Does something of its earlier runs lie outside of the tree, where later ones find it? */
+  get hasOwnCaches(): boolean {
+    return this.cacheViews.size > 0;
   }
 
   async ignored(files: readonly string[]): Promise<ReadonlySet<string>> {

@@ -11,6 +11,13 @@ export interface FileChange {
   readonly executable?: boolean;
 }
 
+export interface TestOptions {
+  /** The task's test files by default. */
+  readonly files?: readonly string[];
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** A clean tree for one episode (or one grading), with the sandbox around every command that runs in it. */
 export interface Workspace {
   /** The tree on this machine. */
@@ -20,7 +27,7 @@ export interface Workspace {
   readonly sandbox: string;
   run(command: Omit<SandboxCommand, 'cwd'> & { cwd?: string }): Promise<SandboxResult>;
   /** Runs the task's test files (or `files`). */
-  runTests(options?: { files?: readonly string[]; timeoutMs?: number; signal?: AbortSignal }): Promise<TestReport>;
+  runTests(options?: TestOptions): Promise<TestReport>;
   /** Text files that differ from the start tree, sorted by path. Links, binaries, ignored files, `.git`: left out. */
   changes(): Promise<FileChange[]>;
   /** Of these files, those that are no part of the start tree and that git ignores there: what was built or installed. */

@@ -8,6 +8,7 @@ import { episodeLimits } from '../run/episodeLimits.js';
 import type { Settings } from '../run/settings.js';
 import { shapingOf } from '../shaping/shapeGrade.js';
 import type { Arena, SamplingOptions } from './arena.js';
+import type { TestMemory } from './testMemory.js';
 
 /** How rollouts are sampled; evaluations are greedy where each task is played once, else sampled as rollouts are. */
 export function samplingOptions(settings: Settings, kind: 'rollout' | 'evaluation'): SamplingOptions {
@@ -35,12 +36,18 @@ export function samplingOptions(settings: Settings, kind: 'rollout' | 'evaluatio
 /**
  * The environment as rollouts see it, with the run's limits and weights of the reward.
  * @param callExample how the policy writes a tool call, for the prompt and the answers to malformed calls
+ * @param memory of test runs; null: each is made
  */
-export function environmentArena(environment: Environment, settings: Settings, callExample?: string): Arena {
+export function environmentArena(
+  environment: Environment,
+  settings: Settings,
+  callExample?: string,
+  memory: TestMemory | null = null,
+): Arena {
   return {
     sandbox: environment.sandbox,
     startEpisode: async (task) => {
-      const episode = await startEpisode(environment, task, episodeLimits(settings), callExample);
+      const episode = await startEpisode(environment, task, episodeLimits(settings), callExample, memory?.shown);
       return {
         prompt: episode.prompt,
         tools: episode.tools,
@@ -58,6 +65,7 @@ export function environmentArena(environment: Environment, settings: Settings, c
             weights: settings.reward,
             timeoutMs: settings.testSeconds * 1000,
             signal,
+            ...(memory && { memory: memory.graded }),
           });
           return { grade, patch: unifiedDiff(changes), counters };
         },

@@ -215,6 +215,12 @@ export const settingsSchema = z.strictObject({
     .nonnegative()
     .default(0)
     .describe('Commands and runs of tests that episodes make side by side; 0: two for each core.'),
+  rememberTestRuns: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Rollouts and evaluations run the tests of the same tree once; off: each time, for tests whose results change by themselves.',
+    ),
   deterministic: z
     .boolean()
     .default(false)

@@ -3,6 +3,7 @@ import type { Policy } from '../loadPolicy.js';
 import type { Learner } from '../model/policy.js';
 import type { Arena } from '../rollout/arena.js';
 import { environmentArena } from '../rollout/environmentArena.js';
+import type { TestMemory } from '../rollout/testMemory.js';
 import type { RunControl } from '../run/runControl.js';
 import type { RunReader } from '../run/runReader.js';
 import type { RunWriter } from '../run/runWriter.js';
@@ -16,6 +17,8 @@ export interface TrainingParts {
   readonly environment: TrainingEnvironment;
   /** Where episodes are played in place of here; null: here. */
   readonly workers: Workers | null;
+  /** What test runs of rollouts and evaluations found; null: each is made. */
+  readonly testMemory: TestMemory | null;
   readonly policy: Policy;
   /** Null where nothing is held against a reference. */
   readonly reference: Learner | null;
@@ -25,7 +28,9 @@ export interface TrainingParts {
 }
 
 /** Where the policy plays: here, or on the workers. */
-export function arenaOf({ environment, workers, policy }: TrainingParts, settings: Settings): Arena {
+export function arenaOf({ environment, workers, policy, testMemory }: TrainingParts, settings: Settings): Arena {
   const { example } = policy.codec.toolFormat;
-  return workers === null ? environmentArena(environment, settings, example) : workerArena(workers, settings, example);
+  return workers === null
+    ? environmentArena(environment, settings, example, testMemory)
+    : workerArena(workers, settings, example);
 }

@@ -16,6 +16,7 @@ import { preferenceStep } from '../preferenceStep.js';
 import { samplingOptions } from '../rollout/environmentArena.js';
 import { ownNodes } from '../rollout/nodes.js';
 import { playGroups } from '../rollout/playGroups.js';
+import { rememberedMetrics } from '../rollout/testMemory.js';
 import { learningRateShare } from '../run/learnerSettings.js';
 import type { StageSettings } from '../run/routeSettings.js';
 import type { ReplayedGroup, RunConfig } from '../run/runRecord.js';
@@ -56,7 +57,8 @@ export class TrainingStep {
 
   /** Takes step `step`, with the weights after the one before. The weights have moved when it returns, and it is recorded. */
   async take(step: number): Promise<TrainedStep> {
-    const { reader, writer, policy } = this.parts;
+    const { reader, writer, policy, testMemory } = this.parts;
+    const runsBefore = testMemory?.counts;
     const started = performance.now();
     const stage = stageOfStep(this.settings, step).settings;
     const history = await reader.steps();
@@ -80,6 +82,7 @@ export class TrainingStep {
         ...hindsight?.metrics,
         num_tokens:
           tokensBefore + trajectories.flatMap(ownNodes).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
+        ...(testMemory && runsBefore && rememberedMetrics(runsBefore, testMemory.counts)),
         'timing/rollout': (played - started) / 1000,
         'timing/learn': (performance.now() - played) / 1000,
         step_time: (performance.now() - started) / 1000,
