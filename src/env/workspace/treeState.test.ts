@@ -74,11 +74,10 @@ describe('the state of a tree', () => {
     expect([...digests.values()]).toEqual(Object.keys(deeds));
   });
 
-  it('refuses to say anything where something cannot be looked at', async () => {
+  it.runIf(process.platform === 'linux')('refuses to say anything where something cannot be looked at', async () => {
     const trees = await twoTrees();
-    await mkdir(path.join(trees.tree, 'x'));
-    const names = Buffer.concat([Buffer.from(path.join(trees.tree, 'x/')), Buffer.from([0xff])]);
-    await writeFile(names, '');
-    await expect(stateOf(trees).then((state) => state.has('x/\ufffd'))).resolves.toBe(false);
+    // A name that is no UTF-8.
+    await writeFile(Buffer.concat([Buffer.from(`${trees.tree}/`), Buffer.from([0xff])]), '');
+    await expect(stateOf(trees)).rejects.toThrow('cannot be looked at');
   });
 });

@@ -10,6 +10,7 @@ export type TreeState = ReadonlyMap<string, string>;
 /**
  * All in which a tree differs from its template: unlike `treeChanges` also what git ignores, what is no text, links, empty
  * folders, modes and `.git`. Times of change do not count.
+ * Throws where something cannot be read.
  * @param mountPoints folders that a sandbox makes to mount something on; empty, they do not count
  * @param differences a folder in which everything lies that may differ, where there is one: only that is read then
  */
@@ -52,6 +53,9 @@ async function kindsIn(folder: string): Promise<Map<string, 'folder' | 'other'>>
   const found = await lstat(folder).catch(() => null);
   if (!found?.isDirectory()) return new Map();
   const entries = await readdir(folder, { withFileTypes: true });
+  // A name that is no text comes out with this in it, and leads nowhere.
+  const strange = entries.find(({ name }) => name.includes('\ufffd'));
+  if (strange) throw new Error(`internal: ${path.join(folder, strange.name)} cannot be looked at.`);
   return new Map(entries.map((entry) => [entry.name, entry.isDirectory() ? 'folder' : 'other']));
 }
 
