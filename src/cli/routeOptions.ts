@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import {
+  asynchronySchema,
   checkpointsSchema,
   curriculumSchema,
   explorationSchema,
@@ -25,6 +26,7 @@ export interface RouteOptions {
   readonly replayOrder?: 'fifo' | 'priority';
   readonly replayStaleness?: number;
   readonly replayUses?: number;
+  readonly maxStaleness?: number;
   readonly keepLast?: number;
   readonly keepBest?: boolean;
   readonly keepEvery?: number;
@@ -60,6 +62,7 @@ export function addRouteOptions(command: Command): void {
     .addOption(new Option('--replay-order <order>', phrase(replay.order)).choices(replay.order.unwrap().options))
     .option('--replay-staleness <n>', phrase(replay.staleness), wholeNumber)
     .option('--replay-uses <n>', phrase(replay.uses), wholeNumber)
+    .option('--max-staleness <n>', phrase(asynchronySchema.shape.maxStaleness), wholeNumber)
     .option('--keep-last <n>', phrase(checkpoints.keepLast), wholeNumber)
     .option('--no-keep-best', 'the checkpoint with the best reward goes like the others')
     .option('--keep-every <n>', phrase(checkpoints.keepEvery), wholeNumber)
@@ -69,7 +72,7 @@ export function addRouteOptions(command: Command): void {
 /** The sections of the settings that the options name; what they do not name is undefined. */
 export function routeSections(
   options: RouteOptions,
-): Pick<SettingsInput, 'curriculum' | 'exploration' | 'replay' | 'checkpoints'> {
+): Pick<SettingsInput, 'curriculum' | 'exploration' | 'replay' | 'asynchrony' | 'checkpoints'> {
   const { retireAfter, restSteps, horizonStart, horizonSteps } = options;
   const { temperatureEnd, temperatureSpread, toolEpsilon, toolEpsilonEnd } = options;
   const { keepLast, keepBest, keepEvery, diskGigabytes } = options;
@@ -82,6 +85,7 @@ export function routeSections(
       staleness: options.replayStaleness,
       uses: options.replayUses,
     },
+    asynchrony: { maxStaleness: options.maxStaleness },
     // Commander says true where nothing was said.
     checkpoints: { keepLast, keepBest: keepBest === false ? false : undefined, keepEvery, diskGigabytes },
   };

@@ -79,7 +79,21 @@ describe('a step of learning', () => {
     const alone = await learnStep(same(), null, [[rollout(0, 1, 0), rollout(1, 1, 0)]], settingsOf({}), 5, {
       replayed: [old],
     });
-    expect(alone.metrics).toMatchObject({ 'updates/made': 1, 'sampling/sampling_logp_difference/max': 0 });
+    expect(alone.metrics).toMatchObject({ 'updates/made': 1, 'sampling/staleness/mean': 3 });
+    expect(alone.metrics).not.toHaveProperty('sampling/sampling_logp_difference/max');
+  });
+
+  it('corrects what was played ahead in the same way, and does not hold the age of its weights against the sampler', async () => {
+    const group = (policyStep: number) => [rollout(0, 1, 1), rollout(1, 1, 0)].map((one) => ({ ...one, policyStep }));
+    const [fresh, ahead, asked] = [halved(), halved(), halved()];
+    await learnStep(fresh, null, [group(4)], settingsOf({}), 5);
+    const { metrics } = await learnStep(ahead, null, [group(3)], settingsOf({}), 5);
+    const correction = settingsOf({ importanceCorrection: 'token-truncate' });
+    await learnStep(asked, null, [group(3)], correction, 5);
+    expect(ahead.slopes()[0][0]).toBeCloseTo(fresh.slopes()[0][0] / 2, 6);
+    expect(ahead.slopes()).toEqual(asked.slopes());
+    expect(metrics).toMatchObject({ 'sampling/staleness/mean': 1, 'sampling/staleness/max': 1 });
+    expect(metrics).not.toHaveProperty('sampling/sampling_logp_difference/mean');
   });
 
   it('scores every rollout at the temperature that it was sampled at', async () => {

@@ -15,7 +15,7 @@ import { forcedMetrics, meanOf, rolloutMetrics } from './algorithm/stepMetrics.j
 import { judge } from './critic.js';
 import { noHindsight, toldOfHindsight, type HindsightLesson } from './hindsightLesson.js';
 import { updateCounts } from './learnerCalls.js';
-import { learnedTokens, lossOptions, update, updateMetrics } from './learnUpdate.js';
+import { learnedTokens, lossOptions, stalenessOf, update, updateMetrics } from './learnUpdate.js';
 import { overlongOf, rewardPenalties, rolloutOf, scoresBefore, teaches, type Rollout } from './lessons.js';
 import type { Learner } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
@@ -49,7 +49,8 @@ export interface LearnStepExtras {
  * One step of learning on the groups' trajectories: forms advantages and coefficients as `settings.algorithm` says and
  * updates the learner `settings.iterations` times. Silent groups (equal rewards) give no gradient, so the learner is not even
  * asked about them; where all are silent nothing is updated: the weights stay bit for bit, and the optimizer's momentum does
- * not carry them on. With a critic no group is silent, since it has yet to learn what is equal. Replayed groups are corrected for the weights that sampled them, also where nothing else is.
+ * not carry them on. With a critic no group is silent, since it has yet to learn what is equal. What is
+ * replayed or was played ahead is corrected for the weights that sampled it, also where nothing else is.
  * @param reference the frozen policy of the KL term; null without one
  * @param step number of the step, 1 for the first
  */
@@ -74,7 +75,10 @@ export async function learnStep(
   const turns = await turnViews(learner, everything.flat(), settings, oracleTurn, milestonesOf);
   const rollouts = everything.map((group, index) => {
     const [isReplayed, places] = [index >= groups.length, treePlaces(group)];
-    return group.map((one) => rolloutOf(one, settings, isReplayed, turns.get(one), places.get(one)));
+    return group.map((one) => {
+      const isStale = isReplayed || stalenessOf(one, step) > 0;
+      return rolloutOf(one, settings, isStale, turns.get(one), places.get(one));
+    });
   });
   const hasCritic = isCriticEstimator(estimator);
   const silent = hasCritic ? [] : silentGroups(estimator, rollouts, settings.algorithm);

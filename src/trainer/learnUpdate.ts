@@ -124,7 +124,7 @@ export function updateMetrics(
     lessons.flatMap(({ sequence }, index) => Array.from(values(index)).filter((_, t) => sequence.actionMask[t] === 1));
   const differences = sampledOf((index) => {
     // That older weights gave other probabilities says nothing about the sampler.
-    if (lessons[index].isReplayed) return [];
+    if (lessons[index].isStale) return [];
     const sampled = samplerLogprobs(lessons[index].trajectory);
     return Array.from(oldLogprobs[index], (value, t) => Math.abs(value - sampled[t]));
   });
@@ -134,8 +134,11 @@ export function updateMetrics(
     // Where only hindsight taught, there is nothing to tell of the policy's own tokens.
     ...(lessons.length > 0 && policyMetrics(sums)),
     ...critic[0]?.metrics,
-    'sampling/sampling_logp_difference/mean': meanOf(differences),
-    'sampling/sampling_logp_difference/max': differences.reduce((most, value) => Math.max(most, value), 0),
+    // Not known where all lessons are stale.
+    ...(differences.length > 0 && {
+      'sampling/sampling_logp_difference/mean': meanOf(differences),
+      'sampling/sampling_logp_difference/max': differences.reduce((most, value) => Math.max(most, value), 0),
+    }),
     'sampling/staleness/mean': meanOf(staleness),
     'sampling/staleness/max': staleness.reduce((most, value) => Math.max(most, value), 0),
     ...importanceMetrics(weights === null ? [] : sampledOf((index) => weights[index])),

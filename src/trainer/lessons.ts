@@ -13,7 +13,8 @@ import type { Settings } from './run/settings.js';
 export interface Rollout extends Outcome {
   readonly trajectory: Trajectory;
   readonly sequence: TrainingSequence;
-  readonly isReplayed: boolean;
+  /** Whether older weights sampled it than learn from it: it is replayed, or was played ahead. */
+  readonly isStale: boolean;
 }
 
 /** What is known of the lessons before the first update; one array a lesson, [time]. */
@@ -27,13 +28,13 @@ export interface Scores {
 export function rolloutOf(
   trajectory: Trajectory,
   settings: Settings,
-  isReplayed: boolean,
+  isStale: boolean,
   turns: Outcome['turns'],
   place: Outcome['place'],
 ): Rollout {
   const sequence = trainingSequence(trajectory);
   const reward = shapedReward(trajectory, settings);
-  return { trajectory, sequence, reward, actionMask: sequence.actionMask, penalties: null, isReplayed, turns, place };
+  return { trajectory, sequence, reward, actionMask: sequence.actionMask, penalties: null, isStale, turns, place };
 }
 
 /** What the rollout learns from: its reward and what its length takes from that; null where the machine failed. */
@@ -63,10 +64,10 @@ export async function scoresBefore(
   const temperatures = lessons.map(({ trajectory }) => trajectory.temperature);
   const referenceScores = reference && (await scoreAtTemperatures(reference, sequences, temperatures));
   const { advantage, loss, entropyCoefficient, importanceCorrection, importanceLow, importanceHigh } = algorithm;
-  const corrections = lessons.map(({ isReplayed }) => {
+  const corrections = lessons.map(({ isStale }) => {
     // V-trace's advantages carry their weights (critic.ts).
     if (importanceCorrection === 'v-trace') return 'none';
-    return isReplayed && importanceCorrection === 'none' ? 'token-truncate' : importanceCorrection;
+    return isStale && importanceCorrection === 'none' ? 'token-truncate' : importanceCorrection;
   });
   const isCorrected = corrections.some((correction) => correction !== 'none');
   const needed =

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadPolicy, type Policy } from './loadPolicy.js';
 import { saveCheckpoint } from './model/checkpoint.js';
 import { loadModel, merged } from './model/loadModel.js';
+import { checkApart } from './model/playedWeights.js';
 import { parseSettings, type SettingsInput } from './run/settings.js';
 import { writeTinyPolicy } from './tinyPolicy.testing.js';
 
@@ -21,8 +22,9 @@ afterEach(async () => {
 });
 
 const lora = { rank: 4, alpha: 8 };
-async function load(settings: SettingsInput): Promise<Policy> {
-  const policy = await loadPolicy(parseSettings({ model, device: 'cpu', deterministic: true, ...settings }), root);
+async function load(settings: SettingsInput, isPlayedAhead = false): Promise<Policy> {
+  const whole = parseSettings({ model, device: 'cpu', deterministic: true, ...settings });
+  const policy = await loadPolicy(whole, root, undefined, isPlayedAhead);
   policies.push(policy);
   return policy;
 }
@@ -155,5 +157,43 @@ describe('a policy with an adapter', () => {
     const learned = await logprobs(policy.learner);
     const loaded = await load({ model: whole });
     (await logprobs(loaded.learner)).forEach((value, t) => expect(value).toBeCloseTo(learned[t], 5));
+  });
+});
+
+describe('a policy that is played ahead', () => {
+  it.each([
+    ['all parameters', {}],
+    ['an adapter', { lora }],
+  ])('plays with the weights that it is told to while the learner learns: %s', async (_, settings) => {
+    const policy = await load(settings, true);
+    const played = async () => [...(await greedy(policy)).logprobs];
+    const [start, first] = [policy.played.keep(), await played()];
+    await learn(policy);
+    // Nothing of what was learned is in it, also where its caches are computed anew.
+    policy.generator.invalidate();
+    expect(await played()).toEqual(first);
+    const learned = policy.played.keep();
+    policy.played.use();
+    const second = await played();
+    expect(second).not.toEqual(first);
+    await learn(policy);
+    policy.played.use(start);
+    expect(await played()).toEqual(first);
+    policy.played.use(learned);
+    expect(await played()).toEqual(second);
+  });
+
+  it('is none where the learner shares its weights with it', async () => {
+    const policy = await load({});
+    const first = [...(await greedy(policy)).logprobs];
+    const kept = policy.played.keep();
+    await learn(policy);
+    policy.played.use(kept);
+    expect([...(await greedy(policy)).logprobs]).not.toEqual(first);
+  });
+
+  it('is refused by name on a device that keeps the weights', () => {
+    expect(() => checkApart('cpu')).not.toThrow();
+    expect(() => checkApart('webgpu')).toThrow(/`asynchrony.maxStaleness`: on 'webgpu'/);
   });
 });

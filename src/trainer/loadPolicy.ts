@@ -7,12 +7,13 @@ import { branchedLearner } from './model/branchedLearner.js';
 import { contextOf } from './model/contextLimit.js';
 import { checkPrecision, chooseDevice } from './model/devices.js';
 import { keepsTensors } from './model/deviceTensors.js';
-import { narrowParameters } from './model/frozenParameters.js';
+import { narrowParameters, trainable } from './model/frozenParameters.js';
 import { createGenerator } from './model/generator.js';
 import { createLearner, type WeightFiles } from './model/learner.js';
 import { modelPlace } from './model/hub/modelName.js';
 import { loadModel, merged, type LoadedModel } from './model/loadModel.js';
 import { alphaByRank, copyAdapter, freshAdapter, sameAdapterConfig, type Adapter } from './model/lora.js';
+import { checkApart, copyWeights, PlayedWeights } from './model/playedWeights.js';
 import type { Generator, Learner } from './model/policy.js';
 import { uploadParameters } from './model/residentParameters.js';
 import { freshValueHead } from './model/valueHead.js';
@@ -21,10 +22,12 @@ import { deriveSeed } from './rollout/seeds.js';
 import type { Settings } from './run/settings.js';
 import type { TextCodec } from './text/textCodec.js';
 
-/** A policy that can be played and trained. Learner and generator share their weights. */
+/** A policy that can be played and trained. */
 export interface Policy {
   readonly learner: Learner;
   readonly generator: Generator;
+  /** Those of the generator: shared with the learner, or its own. */
+  readonly played: PlayedWeights;
   readonly codec: TextCodec;
   /** The setting `model`, a model of the hub with its commit. */
   readonly model: string;
@@ -52,8 +55,14 @@ type PolicySettings = Pick<
  * Loads the policy that the settings name; a relative folder is looked up in the repository. Where they ask for an adapter,
  * that is what is trained and kept: a fresh one, or the one that `model` names. `signal` gives up fetching a model from the
  * hub. Throws bad-input.
+ * @param isPlayedAhead whether the generator is to keep its weights while the learner's change
  */
-export async function loadPolicy(settings: PolicySettings, repoRoot: string, signal?: AbortSignal): Promise<Policy> {
+export async function loadPolicy(
+  settings: PolicySettings,
+  repoRoot: string,
+  signal?: AbortSignal,
+  isPlayedAhead = false,
+): Promise<Policy> {
   if (settings.precision === 'float16' && settings.lora.rank === 0) {
     throw badInput(
       'In float16 only an adapter is trained, and the settings ask for all parameters.',
@@ -77,6 +86,7 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
       };
   const device = await chooseDevice(settings.device);
   await checkPrecision(device, settings.precision);
+  if (isPlayedAhead) checkApart(device);
   const kept = settings.precision === 'float16' ? narrowParameters(config, full) : full;
   // Learner, reference and generator share them there; what is trained each learner keeps there itself.
   const frozen = adapter && keepsTensors(device) ? await uploadParameters(config, kept, device) : null;
@@ -90,10 +100,12 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
     ...(adapter && { adapter }),
     ...(isCriticEstimator(settings.algorithm.advantage) && { valueHead: freshValueHead(config) }),
   });
+  const learned = adapter?.factors ?? trainable(parameters);
+  const own = isPlayedAhead ? copyWeights(learned) : null;
   const generator = await createGenerator({
     config,
-    parameters,
-    ...(adapter && { adapter }),
+    parameters: own && !adapter ? own : parameters,
+    ...(adapter && { adapter: own ? { ...adapter, factors: own } : adapter }),
     resident: learner.resident,
     device,
     slots: settings.deterministic ? 1 : settings.concurrency,
@@ -103,6 +115,7 @@ export async function loadPolicy(settings: PolicySettings, repoRoot: string, sig
   return {
     learner: branchedLearner(learner),
     generator,
+    played: new PlayedWeights(generator, learned, own),
     codec,
     model: loaded.name === model ? settings.model : loaded.name,
     // The model under an adapter does not change, so the reference shares it.

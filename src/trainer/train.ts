@@ -1,6 +1,7 @@
 import { openEnvironment } from '../env/openEnvironment.js';
 import { badInput } from '../trajectory/errors.js';
 import { say } from '../trajectory/said.js';
+import { playsAhead } from './data/playedAhead.js';
 import { needsReference, stagePlans } from './data/stages.js';
 import { loadPolicy } from './loadPolicy.js';
 import { testMemoryOf } from './rollout/testMemory.js';
@@ -69,7 +70,7 @@ export async function openTraining(options: TrainingOptions): Promise<Training> 
     let writer: RunWriter | null = null;
     const notice = (message: string) => writer?.event({ type: 'notice', message });
     const workers = settings.workers.length === 0 ? null : await openWorkers(settings.workers, notice, control.signal);
-    const policy = await loadPolicy(settings, environment.repoRoot, control.signal);
+    const policy = await loadPolicy(settings, environment.repoRoot, control.signal, playsAhead(settings));
     cleanups.push(() => policy.dispose());
     const reference = needsReference(settings) ? await policy.openReference() : null;
     cleanups.push(() => reference?.dispose());

@@ -2,10 +2,12 @@ import { cancelled } from '../trajectory/errors.js';
 import { say } from '../trajectory/said.js';
 import type { Task } from '../trajectory/task.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
-import { isEndOfStage } from './data/stages.js';
+import { playsAhead, policyStepOf } from './data/playedAhead.js';
+import { stagePlans } from './data/stages.js';
 import { readDemonstrations } from './demonstrations/demonstrationsRun.js';
 import { evaluate, evaluationTasks } from './evaluate.js';
 import { embeddedModelFolder } from './model/checkpoint.js';
+import type { Weights } from './model/playedWeights.js';
 import type { Arena } from './rollout/arena.js';
 import { environmentArena, samplingOptions } from './rollout/environmentArena.js';
 import { negativePlans } from './rollout/plans.js';
@@ -14,10 +16,11 @@ import type { RunConfig } from './run/runRecord.js';
 import type { Settings } from './run/settings.js';
 import { settledTasks } from './settledTasks.js';
 import { takeOver } from './takeOver.js';
+import { RolloutsAhead } from './training/rolloutsAhead.js';
 import { TrainingDoctor } from './training/trainingDoctor.js';
 import { arenaOf, type TrainingParts } from './training/trainingParts.js';
 import { TrainingRecord } from './training/trainingRecord.js';
-import { TrainingStep } from './training/trainingStep.js';
+import { TrainingStep, type PlayedStep } from './training/trainingStep.js';
 import { TrainingWeights } from './training/trainingWeights.js';
 import { playDemonstrations } from './warmStart/demonstrations.js';
 import { personScripts, type PersonScript } from './warmStart/personScripts.js';
@@ -32,6 +35,8 @@ export class TrainingRun {
   private readonly record: TrainingRecord;
   private readonly weights: TrainingWeights;
   private tasks: readonly Task[] = [];
+  /** Whether weights older than the present ones had still to play when the training ended. */
+  private isOwed = false;
 
   constructor(
     private readonly parts: TrainingParts,
@@ -53,7 +58,8 @@ export class TrainingRun {
       parts.writer.event({ type: 'finished', status: 'completed', ...say`Training is completed.` });
     } catch (error) {
       await this.record.end(error, weights.step, async () => {
-        if (weights.isAhead) await this.save();
+        // From weights whose older ones still had to play, the run would not go on the same way.
+        if (weights.isAhead && !this.isOwed) await this.save();
       });
       throw error;
     }
@@ -78,18 +84,51 @@ export class TrainingRun {
     if (weights.step === 0) await this.takeOverRecorded();
     const doctor = await TrainingDoctor.upTo(weights.step, this.config, parts);
     const steps = new TrainingStep(parts, this.config, record, this.trainTasks());
-    while (weights.step < settings.steps) {
-      const step = weights.step + 1;
-      const { reward, trajectories, learned } = await steps.take(step);
-      [weights.step, weights.reward] = [step, reward];
-      await doctor?.examine(step, trajectories, learned);
-      const isEnd = isEndOfStage(settings, step);
-      if (step % settings.checkpointEvery === 0 || isEnd) await this.save();
+    for (const { lastStep } of stagePlans(settings)) {
+      if (weights.step >= lastStep) continue;
+      await this.trainUpTo(lastStep, steps, doctor);
       // The next stage goes on as a resumed one would.
-      if (isEnd && step < settings.steps) await weights.restore();
+      if (lastStep < settings.steps) await weights.restore();
     }
     record.stage('evaluate-after');
     await this.evaluateOnce(settings.steps);
+  }
+
+  /** The steps of a stage that are left. Nothing is played for the next one, which begins with other weights. */
+  private async trainUpTo(lastStep: number, steps: TrainingStep, doctor: TrainingDoctor | null): Promise<void> {
+    const { settings, parts, weights } = this;
+    const { policy, control } = parts;
+    const rollouts = new RolloutsAhead<Weights, PlayedStep>({
+      firstStep: weights.step + 1,
+      lastStep,
+      policyStepOf: (step) => policyStepOf(settings, step),
+      play: (step, policyStep, kept, signal) => {
+        policy.played.use(kept);
+        return steps.play(step, policyStep, signal);
+      },
+      signal: control.signal,
+    });
+    try {
+      while (weights.step < lastStep) {
+        const step = weights.step + 1;
+        rollouts.publish(weights.step, () => policy.played.keep());
+        const asked = performance.now();
+        const played = await rollouts.take(step);
+        // For what is played ahead nobody has waited yet while the run is paused.
+        if (playsAhead(settings)) await control.gate();
+        if (control.signal.aborted) throw cancelled();
+        const { reward, trajectories, learned } = await steps.learnFrom(played, asked);
+        [weights.step, weights.reward] = [step, reward];
+        await doctor?.examine(step, trajectories, learned);
+        if (step % settings.checkpointEvery !== 0 && step !== lastStep) continue;
+        await rollouts.settled(step);
+        await this.save();
+      }
+    } finally {
+      await rollouts.close();
+      this.isOwed = !rollouts.isSettled(weights.step);
+    }
+    policy.played.use();
   }
 
   /** What stages learn from other runs is the run's own before its first step. */
@@ -167,7 +206,7 @@ export class TrainingRun {
       if (control.signal.aborted) throw cancelled();
       await control.gate();
     }
-    policy.generator.invalidate();
+    policy.played.use();
     await this.save();
     // Training goes on as a resumed one would.
     await weights.restore();

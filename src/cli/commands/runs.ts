@@ -119,14 +119,15 @@ async function show(id: string, options: RepoOptions): Promise<void> {
     `Run ${summary.id}: ${summary.status}${summary.message ? ` (${summary.message})` : ''}, step ${summary.step} of ${summary.steps}`,
   );
   for (const line of await reportLines(run)) print(line);
-  for (const { step, method, temperature, maxTurns, tasks, replayed } of plans) {
+  for (const { step, policyStep, method, temperature, maxTurns, tasks, replayed } of plans) {
+    const ahead = policyStep === undefined ? '' : `, played by the weights after step ${policyStep}`;
     const chosen = [
       ...tasks.map(({ taskId, why }) => `${taskId} (${why})`),
       ...replayed.map(({ taskId, fromStep, why }) => `${taskId} of step ${fromStep} again (${why})`),
     ];
     print(
       printable(
-        `step ${step}, ${method}, temperature ${Number(temperature.toFixed(3))}, ${maxTurns} turns: ${chosen.join(', ')}`,
+        `step ${step}, ${method}, temperature ${Number(temperature.toFixed(3))}, ${maxTurns} turns${ahead}: ${chosen.join(', ')}`,
       ),
     );
   }

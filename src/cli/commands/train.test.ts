@@ -76,7 +76,7 @@ describe('the options of whetstone train', () => {
       '--stages rejection-sampling:5,dpo:2,policy-gradient:20 --warm-start-negative-weight 0.1 --curriculum adaptive ' +
       '--horizon-start 3 --horizon-steps 9 --retire-after 4 --rest-steps 6 --temperature-end 1.2 --temperature-spread 0.1 ' +
       '--tool-epsilon 0.2 --tool-epsilon-end 0 ' +
-      '--replay 2 --replay-order priority --replay-staleness 8 --replay-uses 3 --keep-last 3 --no-keep-best --keep-every 50 ' +
+      '--replay 2 --replay-order priority --replay-staleness 8 --replay-uses 3 --max-staleness 2 --keep-last 3 --no-keep-best --keep-every 50 ' +
       '--disk-gigabytes 4 --dynamic-sampling 2 --overlong-buffer 100 --overlong-length 900 --overlong-factor 0.5 ' +
       '--mask-truncated --advantage gigpo --turn-discount 0.9 --step-weight 0.5';
     const settings = await settingsOf(...line.split(' '));
@@ -91,6 +91,7 @@ describe('the options of whetstone train', () => {
       curriculum: { order: 'adaptive', horizonStart: 3, horizonSteps: 9, retireAfter: 4, restSteps: 6 },
       exploration: { temperatureEnd: 1.2, temperatureSpread: 0.1, toolEpsilon: 0.2, toolEpsilonEnd: 0 },
       replay: { groups: 2, order: 'priority', staleness: 8, uses: 3 },
+      asynchrony: { maxStaleness: 2 },
       checkpoints: { keepLast: 3, keepBest: false, keepEvery: 50, diskGigabytes: 4 },
       algorithm: {
         dynamicSampling: 2,

@@ -49,6 +49,7 @@ type TrainOptions = RepoOptions &
     | 'curriculum'
     | 'exploration'
     | 'replay'
+    | 'asynchrony'
     | 'checkpoints'
   > &
   NonNullable<SettingsInput['algorithm']> &

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -6,13 +5,18 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { examineRun } from '../doctor/doctor.js';
 import { latestCheckpoint } from '../run/checkpoints.js';
-import { listRuns, openRun, type RunReader } from '../run/runReader.js';
-import type { ResumeChanges } from '../run/resumeChanges.js';
+import { listRuns, type RunReader } from '../run/runReader.js';
 import type { RunEvent } from '../run/runRecord.js';
 import { runConfigSchema } from '../run/runSchemas.js';
-import { parseSettings, type Settings } from '../run/settings.js';
+import { parseSettings } from '../run/settings.js';
 import { createTinyWorld, type TinyWorld } from '../tinyRun.testing.js';
-import { readProcessRecord } from './processRecord.js';
+import {
+  BackgroundRuns,
+  digest,
+  finalWeights as finalWeightsOf,
+  findings,
+  happened,
+} from './backgroundRuns.testing.js';
 import { connectToRun, startTraining, type TrainingHandle } from './client.js';
 
 /** Mounting a small file system takes the superuser, and not every container lets it. */
@@ -34,79 +38,17 @@ const canMount = tryMount();
 
 const backgroundPath = path.resolve('dist/background.cjs');
 let world: TinyWorld;
-let handles: TrainingHandle[] = [];
+let runs: BackgroundRuns;
 beforeAll(async () => {
   world = await createTinyWorld();
+  runs = new BackgroundRuns(world);
 }, 120_000);
-afterEach(async () => {
-  for (const handle of handles) {
-    handle.stop();
-    await handle.exited;
-    handle.dispose();
-  }
-  handles = [];
-}, 60_000);
+afterEach(() => runs.stopAll(), 60_000);
 afterAll(() => rmSync(world.root, { recursive: true, force: true }));
 
-async function start(
-  more: { settings?: Settings; resume?: string; changes?: ResumeChanges; owner?: 'attached' | 'detached' } = {},
-) {
-  const { repoRoot, settings } = world;
-  const from = more.resume ? (await openRun(world.stateFolder, more.resume).events()).length : 0;
-  const handle = await startTraining({ repoRoot, settings, owner: 'attached', backgroundPath, ...more });
-  handles.push(handle);
-  return { handle, run: openRun(world.stateFolder, handle.runId), from };
-}
-
-type Started = Awaited<ReturnType<typeof start>>;
-
-/** Waits until the run has written an event that fits since its start; false where it ended without one. */
-function happened({ handle, run, from }: Started, fits: (event: RunEvent) => boolean): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const look = () => {
-      run.events().then((events) => events.slice(from).some(fits) && resolve(true), reject);
-    };
-    const listening = handle.onChanged(look);
-    void handle.exited.then(() => resolve(false)).finally(() => listening.dispose());
-    look();
-  });
-}
-
-/** Whoever follows the training cleans up after it. False where the run was faster and had completed. */
-async function kill(handle: TrainingHandle): Promise<boolean> {
-  const record = await readProcessRecord(handle.runFolder);
-  // Without a record it has come to its end, and its pid may be another's by now.
-  if (record !== null) process.kill(handle.pid, 'SIGKILL');
-  const { status, message } = await handle.exited;
-  expect(['interrupted', 'completed'], message).toContain(status);
-  expect(record !== null && existsSync(record.socket)).toBe(false);
-  expect(existsSync(path.join(world.stateFolder, 'train.lock'))).toBe(false);
-  handles.splice(handles.indexOf(handle), 1)[0].dispose();
-  return status === 'interrupted';
-}
-
-const digest = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
-async function finalWeights(run: RunReader, { steps } = world.settings): Promise<Record<string, string>> {
-  const checkpoint = await latestCheckpoint(run.paths.checkpoints);
-  expect(checkpoint?.state.step).toBe(steps);
-  const at = (name: string) => digest(path.join(checkpoint!.folder, name));
-  return { model: at('model.safetensors'), optimizer: at('optimizer.safetensors') };
-}
-
-/** What a run found out, times of the clock aside. */
-async function findings(run: RunReader) {
-  const isTime = (name: string) => name.startsWith('timing/') || name === 'step_time';
-  return {
-    steps: (await run.steps()).map(({ metrics, groups }) => ({
-      groups,
-      metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => !isTime(name))),
-    })),
-    evaluations: (await run.evaluations()).map(({ at: _, metrics, ...evaluation }) => ({
-      ...evaluation,
-      metrics: { ...metrics, 'cost/seconds': null },
-    })),
-  };
-}
+const start: BackgroundRuns['start'] = (more) => runs.start(more);
+const kill = (handle: TrainingHandle) => runs.kill(handle);
+const finalWeights = (run: RunReader, settings = world.settings) => finalWeightsOf(run, settings);
 
 /** Exploration has forced tools on some turns, and what it gave them has no part in the loss. */
 async function expectForcedTurnsTeachNoOpening(run: RunReader): Promise<void> {
@@ -284,14 +226,14 @@ describe('a training in the background', () => {
 
   it('is refused while another one runs, in one line, and leaves no trace of the refused one', async () => {
     const { handle } = await start();
-    const runs = (await listRuns(world.stateFolder)).length;
+    const before = (await listRuns(world.stateFolder)).length;
     await expect(start()).rejects.toMatchObject({
       kind: 'bad-input',
       exitCode: 2,
       phrase: { template: 'A training already runs in this repository (run {0}, pid {1}).' },
       line: expect.stringMatching(new RegExp(`already runs.*${handle.runId}.*runs stop ${handle.runId}`)) as string,
     });
-    expect(await listRuns(world.stateFolder)).toHaveLength(runs);
+    expect(await listRuns(world.stateFolder)).toHaveLength(before);
   }, 120_000);
 
   it('refuses what cannot be trained, with the kind and the line of the error', async () => {
@@ -329,7 +271,7 @@ describe('a training in the background', () => {
     handle.dispose();
     const again = await connectToRun(world.stateFolder, handle.runId);
     expect(again?.pid).toBe(handle.pid);
-    handles.push(again!);
+    runs.add(again!);
     again!.pause();
     await happened({ handle: again!, run, from: 0 }, (event) => event.type === 'paused');
     expect((await run.summary()).status).toBe('paused');
@@ -374,11 +316,11 @@ describe('a training in the background', () => {
   it.skipIf(!canMount)(
     'tells a full disk in one line, of whichever file, and goes on once there is room',
     async () => {
-      const runs = path.join(world.stateFolder, 'runs');
+      const folder = path.join(world.stateFolder, 'runs');
       const expected = await finalWeights(undisturbed);
       // The smaller one has no room for the trajectories, the larger one none for a checkpoint.
       for (const size of ['40k', '200k']) {
-        mount('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', runs);
+        mount('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder);
         try {
           const { handle, run } = await start();
           const end = await handle.exited;
@@ -386,13 +328,13 @@ describe('a training in the background', () => {
           expect(end.message).toMatch(/disk full/);
           expect(end.message).not.toContain('\n');
           handle.dispose();
-          mount('mount', '-o', 'remount,size=8m', runs);
+          mount('mount', '-o', 'remount,size=8m', folder);
           const resumed = await start({ resume: run.id });
           expect(await resumed.handle.exited).toMatchObject({ status: 'completed' });
           expect(await finalWeights(run)).toEqual(expected);
         } finally {
-          handles = [];
-          mount('umount', runs);
+          runs.forget();
+          mount('umount', folder);
         }
       }
     },

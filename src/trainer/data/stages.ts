@@ -32,6 +32,9 @@ export function stageOfStep(settings: Pick<Settings, 'stages' | 'steps'>, step: 
 export const isEndOfStage = (settings: Pick<Settings, 'stages' | 'steps'>, step: number) =>
   stagePlans(settings).some(({ lastStep }) => lastStep === step);
 
+/** Whether the steps of a stage play rollouts, or learn from recorded ones. */
+export const isPlayed = (stage: StageSettings) => !('recorded' in stage && stage.recorded);
+
 /** Losses that hold the policy against a reference. */
 export const needsReference = ({ klCoefficient, stages }: Pick<Settings, 'klCoefficient' | 'stages'>) =>
   klCoefficient > 0 || stages.some(({ method }) => method === 'dpo' || method === 'ipo' || method === 'kto');

@@ -64,6 +64,14 @@ describe('the estimate of memory', () => {
     expect(estimateMemory(small, dpo, 'cpu').reference).toBe(parts.reference);
   });
 
+  it('counts the weights that are kept to play ahead with: what is trained, once for the generator and once a step', () => {
+    const weights = (input: SettingsInput) => estimateMemory(small, settingsOf(input), 'cpu').weights;
+    for (const lora of [{}, { rank: 2 }]) {
+      const copy = 4 * trainedCount(small, settingsOf({ lora }));
+      expect(weights({ lora, asynchrony: { maxStaleness: 2 } }) - weights({ lora })).toBe(3 * copy);
+    }
+  });
+
   it('has half of the weights in float16', () => {
     const weights = (input: SettingsInput) => estimateMemory(small, settingsOf(input), 'webgpu').weights;
     const [lora, parameters] = [{ rank: 2 }, parameterCount(small)];

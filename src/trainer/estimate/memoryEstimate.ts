@@ -24,7 +24,10 @@ export interface MemoryEstimate {
   readonly total: number;
 }
 
-type MemorySettings = Pick<Settings, 'lora' | 'precision' | 'activationMemory' | 'concurrency' | 'deterministic'> &
+type MemorySettings = Pick<
+  Settings,
+  'lora' | 'precision' | 'activationMemory' | 'asynchrony' | 'concurrency' | 'deterministic'
+> &
   Parameters<typeof needsReference>[0];
 
 const float = 4;
@@ -53,7 +56,7 @@ export const trainedCount = (config: LlamaConfig, { lora }: Pick<Settings, 'lora
  *   activations 1.6 a + 3 * 4 V t, for a micro-batch whose tokens take a bytes (learnerLimits.ts), with its layers computed again or
  *   not, whichever is more, and that has t targets, and a vocabulary of V
  *
- * On a device that keeps tensors, what is trained is there too: 4 T more for the weights, and for the reference as much as it has.
+ * Where up to S steps are played ahead (`asynchrony`), weights of 4 T (1 + S) more are kept. On a device that keeps tensors, what is trained is there too: 4 T more for the weights, and for the reference as much as it has.
  * It is what the training's process takes, with a device's own memory where there is one; the tests of the episodes are not
  * in it.
  */
@@ -71,10 +74,13 @@ export function estimateMemory(config: LlamaConfig, settings: MemorySettings, de
   const rows = Math.max(leastRows, settings.deterministic ? 1 : settings.concurrency);
   // On the CPU, and where a device keeps tensors there.
   const places = keepsTensors(device) ? 2 : 1;
+  // What the generator plays with, and what waits for it.
+  const { maxStaleness } = settings.asynchrony;
+  const ahead = maxStaleness === 0 ? 0 : 1 + maxStaleness;
   const unchanged = (settings.precision === 'float16' ? 2 : float) * parameters;
   const cachedNumbers = 2 * config.layers * config.keyValueHeads * config.headDim;
   const parts = {
-    weights: (isAdapter ? unchanged : 0) + float * trained * places,
+    weights: (isAdapter ? unchanged : 0) + float * trained * (places + ahead),
     learning: float * trained * 4,
     reference: needsReference(settings) ? float * trained * places : 0,
     activations: arenaShare * Math.max(whole, byLayer) + float * logitTensors * logits,

@@ -21,7 +21,7 @@ export interface TimeEstimate {
   /** The policy's own computing, and as much beside it as episodes are known to take. */
   readonly rollouts: number;
   readonly learning: number;
-  /** A step that plays: rollouts and learning. */
+  /** A step that plays: rollouts and learning, as if by turns also where one goes on during the other. */
   readonly step: number;
   /** The evaluations before and after; null where it is not known how many tasks are held out. */
   readonly evaluations: number | null;
@@ -41,6 +41,7 @@ type TimeSettings = Pick<
   | 'activationMemory'
   | 'klCoefficient'
   | 'algorithm'
+  | 'asynchrony'
   | 'concurrency'
   | 'deterministic'
 >;
@@ -111,12 +112,13 @@ export function estimateTime(
 const isRecorded = (stage: object): boolean => 'recorded' in stage && stage.recorded === true;
 
 /** Passes forwards beside the updates' own: the reference's, and the policy's before its first update and before each further one. */
-function scoringPasses({ klCoefficient, algorithm, iterations }: TimeSettings): number {
+function scoringPasses({ klCoefficient, algorithm, asynchrony, iterations }: TimeSettings): number {
   const reference = klCoefficient > 0 ? 1 : 0;
   const { loss, entropyCoefficient, importanceCorrection, advantage } = algorithm;
   const isScored =
     reference > 0 ||
     importanceCorrection !== 'none' ||
+    asynchrony.maxStaleness > 0 ||
     loss === 'cispo' ||
     entropyCoefficient > 0 ||
     isCriticEstimator(advantage);

@@ -125,6 +125,17 @@ export const replaySchema = z.strictObject({
   uses: z.int().positive().default(1).describe('How many times a group is learned from again.'),
 });
 
+export const asynchronySchema = z.strictObject({
+  maxStaleness: z
+    .int()
+    .nonnegative()
+    .max(8)
+    .default(0)
+    .describe(
+      'Updates by which the weights that play a step may be older than those that learn from it: so many steps are played ahead, while the learner learns. 0 plays and learns by turns.',
+    ),
+});
+
 export const memorySchema = z.strictObject({
   lessons: z
     .int()

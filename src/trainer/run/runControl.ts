@@ -31,9 +31,17 @@ export class RunControl {
     this.letGo();
   }
 
-  /** Waits while the run is paused; at once where it is to stop. */
-  async gate(): Promise<void> {
-    if (this.paused && !this.signal.aborted) await new Promise<void>((resolve) => this.waiting.push(resolve));
+  /** Waits while the run is paused; no longer where it is to stop, or `signal` aborts. */
+  async gate(signal?: AbortSignal): Promise<void> {
+    if (!this.paused || this.signal.aborted || signal?.aborted) return;
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        signal?.removeEventListener('abort', go);
+        resolve();
+      };
+      this.waiting.push(go);
+      signal?.addEventListener('abort', go);
+    });
   }
 
   private letGo(): void {

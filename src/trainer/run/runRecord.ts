@@ -94,6 +94,8 @@ export type RunEvent = { readonly at: string } & (
       readonly step: number;
       /** 0, and more where dynamic sampling plays groups in place of silent ones. */
       readonly round: number;
+      /** Updates behind the weights that play it, and up to which the choice knows what came of them; absent: all before the step. */
+      readonly policyStep?: number;
       readonly method: StageMethod;
       readonly temperature: number;
       readonly maxTurns: number;

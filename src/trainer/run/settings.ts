@@ -12,6 +12,7 @@ import { algorithmSchema } from './algorithmSettings.js';
 import { judgeSchema } from './judgeSettings.js';
 import { activationMemorySchema, loraSchema, optimizerSchema, precisionSchema } from './learnerSettings.js';
 import {
+  asynchronySchema,
   checkpointsSchema,
   curriculumSchema,
   explorationSchema,
@@ -153,6 +154,7 @@ export const settingsSchema = z.strictObject({
     .prefault({})
     .describe('How the temperature of rollouts changes, and how often a tool is forced on them.'),
   replay: replaySchema.prefault({}).describe('Groups of earlier steps that are learned from again.'),
+  asynchrony: asynchronySchema.prefault({}).describe('Rollouts that are played while the learner learns.'),
   memory: memorySchema.prefault({}).describe('What attempts of a task are told of earlier failed ones (Reflexion).'),
   lora: loraSchema.prefault({}).describe('What is trained: all parameters, or an adapter.'),
   optimizer: optimizerSchema.prefault({}).describe('AdamW, and how its learning rate changes.'),
@@ -297,6 +299,7 @@ const sectionNames = [
   'curriculum',
   'exploration',
   'replay',
+  'asynchrony',
   'memory',
   'checkpoints',
 ] as const;

@@ -26,13 +26,16 @@ export class TrainingRecord {
     this.writer.event({ type: 'progress', stage, ...said, done, total });
   }
 
-  /** How episodes are played that are recorded one by one. */
-  schedule(stage: Stage, said: Said, total: number): Schedule {
+  /**
+   * How episodes are played that are recorded one by one.
+   * @param signal cancels them; absent: what stops the run
+   */
+  schedule(stage: Stage, said: Said, total: number, signal = this.control.signal): Schedule {
     let done = 0;
     return {
       concurrency: this.settings.deterministic ? 1 : this.settings.concurrency,
-      signal: this.control.signal,
-      gate: () => this.control.gate(),
+      signal,
+      gate: () => this.control.gate(signal),
       onTrajectory: (trajectory) => {
         this.writer.trajectory(trajectory);
         this.progress(stage, said, ++done, total);

@@ -2,9 +2,10 @@ import { applyPatch } from '../../env/tools/applyPatch.js';
 import { say } from '../../trajectory/said.js';
 import type { Task } from '../../trajectory/task.js';
 import type { LearnedTokens, Trajectory } from '../../trajectory/trajectory.js';
+import { playsAhead, policyStepOf } from '../data/playedAhead.js';
 import { bySamePrompt, recordedGroups } from '../data/recordedGroups.js';
 import { chooseReplay } from '../data/replay.js';
-import { stageOfStep } from '../data/stages.js';
+import { isPlayed, stageOfStep } from '../data/stages.js';
 import { planStep } from '../data/stepPlan.js';
 import { hindsightLesson, type HindsightLesson } from '../hindsightLesson.js';
 import { imitationStep } from '../imitationStep.js';
@@ -19,13 +20,23 @@ import { playGroups } from '../rollout/playGroups.js';
 import { rememberedMetrics } from '../rollout/testMemory.js';
 import { learningRateShare } from '../run/learnerSettings.js';
 import type { StageSettings } from '../run/routeSettings.js';
-import type { ReplayedGroup, RunConfig } from '../run/runRecord.js';
+import type { ReplayedGroup, RunConfig, StepEvent } from '../run/runRecord.js';
 import type { Settings } from '../run/settings.js';
 import { gradedBy, relabelFailures } from './hindsightReplay.js';
 import { fromPrompt } from '../treePlaces.js';
 import { milestonesReached } from '../shaping/milestones.js';
 import { arenaOf, type TrainingParts } from './trainingParts.js';
 import type { TrainingRecord } from './trainingRecord.js';
+
+/** What a step learns from. */
+export interface PlayedStep {
+  readonly step: number;
+  readonly groups: readonly PlayedGroup[];
+  /** That playing took. */
+  readonly seconds: number;
+  /** Of its test runs, as metrics. */
+  readonly testRuns: Readonly<Record<string, number>>;
+}
 
 /** What came of a step. */
 export interface TrainedStep {
@@ -55,24 +66,39 @@ export class TrainingStep {
     this.settings = config.settings;
   }
 
-  /** Takes step `step`, with the weights after the one before. The weights have moved when it returns, and it is recorded. */
-  async take(step: number): Promise<TrainedStep> {
-    const { reader, writer, policy, testMemory } = this.parts;
+  /**
+   * Plays what the step's plan says, or reads what was recorded of its tasks; tells the plan first, and remembers failures after.
+   * @param policyStep updates behind the weights that the generator plays with
+   */
+  async play(step: number, policyStep: number, signal: AbortSignal): Promise<PlayedStep> {
+    const { testMemory } = this.parts;
     const runsBefore = testMemory?.counts;
     const started = performance.now();
     const stage = stageOfStep(this.settings, step).settings;
+    const groups = await this.groupsOfStep(step, stage, policyStep, signal);
+    const seconds = (performance.now() - started) / 1000;
+    const testRuns = testMemory && runsBefore ? rememberedMetrics(runsBefore, testMemory.counts) : {};
+    if (isPlayed(stage)) await this.rememberFailures(step, groups, policyStep, signal);
+    return { step, groups, seconds, testRuns };
+  }
+
+  /**
+   * Learns from what was played for a step, with the weights after the one before. They have moved when it returns, and it is recorded.
+   * @param asked when the learner began to wait for it, by the clock of `performance`
+   */
+  async learnFrom({ step, groups, seconds, testRuns }: PlayedStep, asked: number): Promise<TrainedStep> {
+    const { reader, writer } = this.parts;
+    const began = performance.now();
+    const stage = stageOfStep(this.settings, step).settings;
     const history = await reader.steps();
-    const replayed = stage.method === 'policy-gradient' ? chooseReplay(history, step, this.settings.replay) : [];
-    const groups = await this.groupsOfStep(step, stage, replayed);
-    const played = performance.now();
-    await this.rememberFailures(step, isPlayed(stage) ? groups : []);
+    const replayed = this.replayedIn(step, stage, history);
     const again = await Promise.all(replayed.map(({ trajectoryIds }) => this.recorded(trajectoryIds)));
     const hindsight = await this.hindsightOf(stage, groups);
     const { metrics, advantages, learned } = await this.learn(step, stage, groups, again, hindsight);
-    policy.generator.invalidate();
     for (const tokens of learned) writer.learned(tokens);
     const trajectories = isPlayed(stage) ? groups.flatMap((group) => group.trajectories) : [];
     const tokensBefore = history.find((event) => event.step === step - 1)?.metrics.num_tokens ?? 0;
+    const waited = (began - asked) / 1000;
     writer.event({
       type: 'step',
       step,
@@ -82,10 +108,14 @@ export class TrainingStep {
         ...hindsight?.metrics,
         num_tokens:
           tokensBefore + trajectories.flatMap(ownNodes).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
-        ...(testMemory && runsBefore && rememberedMetrics(runsBefore, testMemory.counts)),
-        'timing/rollout': (played - started) / 1000,
-        'timing/learn': (performance.now() - played) / 1000,
-        step_time: (performance.now() - started) / 1000,
+        ...testRuns,
+        'timing/rollout': seconds,
+        ...(playsAhead(this.settings) && {
+          'timing/wait': waited,
+          'timing/overlap': Math.max(0, seconds - waited),
+        }),
+        'timing/learn': (performance.now() - began) / 1000,
+        step_time: (performance.now() - asked) / 1000,
       },
       groups: groups.map((group, index) => ({ ...outcomeOf(group, this.settings), advantages: advantages[index] })),
       ...(replayed.length > 0 && {
@@ -95,34 +125,55 @@ export class TrainingStep {
     return { reward: metrics.reward ?? null, trajectories, learned };
   }
 
-  /** Before the step's update, so that the policy that failed is the one that says why. */
-  private async rememberFailures(step: number, groups: readonly PlayedGroup[]): Promise<void> {
-    const { writer, control } = this.parts;
-    for (const lesson of await lessonsOfStep(this.player(step), groups, this.settings, step, control.signal))
+  private replayedIn(step: number, stage: StageSettings, history: readonly StepEvent[]): readonly ReplayedGroup[] {
+    return stage.method === 'policy-gradient' ? chooseReplay(history, step, this.settings.replay) : [];
+  }
+
+  /**
+   * By the policy that failed, which is the one that says why. What a run remembered before it was resumed stays: the weights that
+   * said it may be gone.
+   */
+  private async rememberFailures(
+    step: number,
+    groups: readonly PlayedGroup[],
+    policyStep: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { reader, writer } = this.parts;
+    const events = await reader.events();
+    const known = new Set(events.flatMap((one) => (one.type === 'lesson' && one.step === step ? [one.taskId] : [])));
+    const others = groups.filter(({ taskId }) => !known.has(taskId));
+    for (const lesson of await lessonsOfStep(this.player(policyStep), others, this.settings, step, signal))
       writer.event(lesson);
   }
 
-  /** The policy before the step's update. */
-  private player(step: number) {
+  private player(policyStep: number) {
     const { generator, codec } = this.parts.policy;
-    return { generator, codec, policyStep: step - 1 };
+    return { generator, codec, policyStep };
   }
 
-  /** Plays what the step's plan says, or reads what was recorded of its tasks; tells the plan first. */
   private async groupsOfStep(
     step: number,
     stage: StageSettings,
-    replayed: readonly ReplayedGroup[],
+    policyStep: number,
+    signal: AbortSignal,
   ): Promise<PlayedGroup[]> {
     const { settings } = this;
     const { reader, writer } = this.parts;
-    const plan = planStep(this.config.taskIds.train, await reader.steps(), settings, step);
+    const planned = policyStepOf(settings, step);
+    const isAhead = planned < step - 1;
+    // Also where more is recorded by now: it depends on how fast the learner is, or a run was killed and resumed.
+    const history = (await reader.steps()).filter((event) => event.step <= planned);
+    // What is replayed beside a step that is played ahead is chosen when it is learned from.
+    const replayed = isAhead ? [] : this.replayedIn(step, stage, history);
+    const plan = planStep(this.config.taskIds.train, history, settings, step);
     const { temperature, maxTurns } = plan;
     const onRound = (round: number, tasks: typeof plan.tasks) =>
       writer.event({
         type: 'plan',
         step,
         round,
+        ...(isAhead && { policyStep: planned }),
         method: stage.method,
         temperature,
         maxTurns,
@@ -140,15 +191,22 @@ export class TrainingStep {
     const options = samplingOptions({ ...settings, temperature }, 'rollout');
     return playStep(plan, this.trainTasks, settings, stage.method === 'policy-gradient', {
       onRound,
-      play: async (plans) =>
-        playGroups(
-          this.player(step),
+      play: async (plans) => {
+        const played = await playGroups(
+          this.player(policyStep),
           arena,
           withMemory(plans, await reader.events(), settings, step),
           options,
-          this.record.schedule('train', say`Step ${step} of ${settings.steps}`, plans.length),
+          this.record.schedule('train', say`Step ${step} of ${settings.steps}`, plans.length, signal),
           (id) => reader.findTrajectory(id),
-        ),
+        );
+        const others = played.filter((one) => one.policyStep !== planned).length;
+        if (others > 0) {
+          const message = `Step ${step}: the record lacked ${others} of its episodes, and the weights after step ${planned} are gone. They were played with those after step ${policyStep}.`;
+          writer.event({ type: 'notice', message });
+        }
+        return played;
+      },
     });
   }
 
@@ -239,9 +297,6 @@ export class TrainingStep {
     return Promise.all(ids.map((id) => this.parts.reader.trajectory(id)));
   }
 }
-
-/** Whether the steps of a stage play rollouts, or learn from recorded ones. */
-const isPlayed = (stage: StageSettings) => !('recorded' in stage && stage.recorded);
 
 /** What the record of a step says of a group, beside its advantages. */
 function outcomeOf({ taskId, trajectories }: PlayedGroup, settings: Settings) {

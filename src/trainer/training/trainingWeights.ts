@@ -35,7 +35,7 @@ export class TrainingWeights {
     if (began !== undefined) await reference?.load(began.folder, { optimizer: false });
     // The optimizer of a stage that is over belongs to another loss: the next one begins with a fresh one.
     await policy.learner.load(this.saved.folder, { optimizer: !isReference(this.saved) });
-    policy.generator.invalidate();
+    policy.played.use();
     this.step = step;
     this.reward = reward;
   }
