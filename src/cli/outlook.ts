@@ -1,5 +1,7 @@
+import { playsAhead } from '../trainer/data/playedAhead.js';
 import { trainingOutlook, type Outlook } from '../trainer/estimate/outlook.js';
 import { chooseDevice, listDevices } from '../trainer/model/devices.js';
+import { refusalToPlayAhead } from '../trainer/model/playedWeights.js';
 import type { Settings } from '../trainer/run/settings.js';
 import { badInput } from '../trajectory/errors.js';
 import { say } from '../trajectory/said.js';
@@ -12,6 +14,8 @@ export async function showOutlook(
   json: boolean | undefined,
 ): Promise<void> {
   const { device, model } = settings;
+  const refusal = playsAhead(settings) && device !== 'auto' ? refusalToPlayAhead(device) : null;
+  if (refusal !== null) throw refusal;
   const measured = (await listDevices()).flatMap(({ name, gflops, decodedGigabytes }) =>
     gflops === null || decodedGigabytes === null || (device !== 'auto' && device !== name)
       ? []
@@ -30,7 +34,7 @@ export async function showOutlook(
   else for (const line of outlookLines(outlook, settings)) print(printable(line));
 }
 
-export function outlookLines(outlook: Outlook, settings: Pick<Settings, 'steps'>): string[] {
+export function outlookLines(outlook: Outlook, settings: Pick<Settings, 'steps' | 'asynchrony'>): string[] {
   const { model, parameters, trained, episode, heldoutEpisodes, devices } = outlook;
   const share = trained === parameters ? 'all of them trained' : `an adapter of ${millions(trained)} is trained`;
   const { tokens, sampled, run, besideSeconds } = episode;
@@ -44,14 +48,17 @@ export function outlookLines(outlook: Outlook, settings: Pick<Settings, 'steps'>
     '',
     table(
       ['device', 'memory', 'a step', 'of it learning', 'training'],
-      devices.map(({ name, memory, time }) => [
-        name,
-        about(bytes(memory.total)),
-        about(duration(time.step)),
-        about(duration(time.learning)),
-        about(duration(time.training)),
-      ]),
+      devices
+        .filter(({ refusal }) => refusal === null)
+        .map(({ name, memory, time }) => [
+          name,
+          about(bytes(memory.total)),
+          about(duration(time.step)),
+          about(duration(time.learning)),
+          about(duration(time.training)),
+        ]),
     ),
+    ...devices.flatMap(({ refusal }) => (refusal === null ? [] : ['', refusal.message])),
     '',
     `The training is ${settings.steps} ${settings.steps === 1 ? 'step' : 'steps'}, ${evaluations}.`,
     "Estimated from the model's shape, the settings and the measured speed of the device, for episodes",
@@ -59,6 +66,9 @@ export function outlookLines(outlook: Outlook, settings: Pick<Settings, 'steps'>
     besideSeconds === null
       ? 'Their commands and tests come on top.'
       : `Their commands and tests are counted as ${twoDigits(besideSeconds)} s each, as they were there.`,
+    ...(playsAhead(settings)
+      ? ['Learning is counted as going on while they run, but for the last step of a stage; computing as if by turns.']
+      : []),
   ];
 }
 

@@ -49,8 +49,8 @@ export interface LearnStepExtras {
  * One step of learning on the groups' trajectories: forms advantages and coefficients as `settings.algorithm` says and
  * updates the learner `settings.iterations` times. Silent groups (equal rewards) give no gradient, so the learner is not even
  * asked about them; where all are silent nothing is updated: the weights stay bit for bit, and the optimizer's momentum does
- * not carry them on. With a critic no group is silent, since it has yet to learn what is equal. What is
- * replayed or was played ahead is corrected for the weights that sampled it, also where nothing else is.
+ * not carry them on. With a critic no group is silent, since it has yet to learn what is equal. What is replayed or was played ahead
+ * is corrected for the weights that sampled it, also where nothing else is.
  * @param reference the frozen policy of the KL term; null without one
  * @param step number of the step, 1 for the first
  */

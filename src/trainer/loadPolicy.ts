@@ -13,7 +13,7 @@ import { createLearner, type WeightFiles } from './model/learner.js';
 import { modelPlace } from './model/hub/modelName.js';
 import { loadModel, merged, type LoadedModel } from './model/loadModel.js';
 import { alphaByRank, copyAdapter, freshAdapter, sameAdapterConfig, type Adapter } from './model/lora.js';
-import { checkApart, copyWeights, PlayedWeights } from './model/playedWeights.js';
+import { copyWeights, PlayedWeights, refusalToPlayAhead } from './model/playedWeights.js';
 import type { Generator, Learner } from './model/policy.js';
 import { uploadParameters } from './model/residentParameters.js';
 import { freshValueHead } from './model/valueHead.js';
@@ -86,7 +86,8 @@ export async function loadPolicy(
       };
   const device = await chooseDevice(settings.device);
   await checkPrecision(device, settings.precision);
-  if (isPlayedAhead) checkApart(device);
+  const refusal = isPlayedAhead ? refusalToPlayAhead(device) : null;
+  if (refusal !== null) throw refusal;
   const kept = settings.precision === 'float16' ? narrowParameters(config, full) : full;
   // Learner, reference and generator share them there; what is trained each learner keeps there itself.
   const frozen = adapter && keepsTensors(device) ? await uploadParameters(config, kept, device) : null;

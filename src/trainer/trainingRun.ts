@@ -108,20 +108,27 @@ export class TrainingRun {
       },
       signal: control.signal,
     });
+    let waited = 0;
+    const waitFor = async <T>(what: Promise<T>): Promise<T> => {
+      const began = performance.now();
+      const got = await what;
+      waited += (performance.now() - began) / 1000;
+      return got;
+    };
     try {
       while (weights.step < lastStep) {
         const step = weights.step + 1;
         rollouts.publish(weights.step, () => policy.played.keep());
-        const asked = performance.now();
-        const played = await rollouts.take(step);
+        const played = await waitFor(rollouts.take(step));
         // For what is played ahead nobody has waited yet while the run is paused.
         if (playsAhead(settings)) await control.gate();
         if (control.signal.aborted) throw cancelled();
-        const { reward, trajectories, learned } = await steps.learnFrom(played, asked);
+        const { reward, trajectories, learned } = await steps.learnFrom(played, waited);
+        waited = 0;
         [weights.step, weights.reward] = [step, reward];
         await doctor?.examine(step, trajectories, learned);
         if (step % settings.checkpointEvery !== 0 && step !== lastStep) continue;
-        await rollouts.settled(step);
+        await waitFor(rollouts.settled(step));
         await this.save();
       }
     } finally {

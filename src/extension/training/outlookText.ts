@@ -1,6 +1,6 @@
 import type { Outlook } from '../../trainer/estimate/outlook.js';
 import type { Settings } from '../../trainer/run/settings.js';
-import { t } from '../translate.js';
+import { ofEngine, t } from '../translate.js';
 
 type OnDevice = Outlook['devices'][number];
 
@@ -12,14 +12,16 @@ export const outlookOn = ({ auto, devices }: Outlook, device: Settings['device']
 
 export const notFetchedText = (): string => t('Not fetched yet, so there is no estimate.');
 
-/** About how much a training would take on a device, in one line. */
-export const deviceOutlook = ({ memory, time }: OnDevice): string =>
-  t(
-    'about {0} of memory · a step about {1} · the training about {2}',
-    memoryText(memory.total),
-    durationText(time.step),
-    durationText(time.training),
-  );
+/** About how much a training would take on a device, or why it refuses one, in one line. */
+export const deviceOutlook = ({ memory, time, refusal }: OnDevice): string =>
+  refusal !== null
+    ? ofEngine(refusal)
+    : t(
+        'about {0} of memory · a step about {1} · the training about {2}',
+        memoryText(memory.total),
+        durationText(time.step),
+        durationText(time.training),
+      );
 
 export const parametersText = ({ parameters, trained }: Pick<Outlook, 'parameters' | 'trained'>): string =>
   parameters === trained

@@ -162,6 +162,27 @@ describe('the estimate of time', () => {
     expect(timeOf({}, 10, 2).evaluations! - timeOf({}, 10).evaluations!).toBeCloseTo(40, 9);
   });
 
+  it('lets learning go on while commands and tests of the next step run, where steps are played ahead', () => {
+    const ahead = (more: SettingsInput, besideSeconds: number) =>
+      timeOf({ steps: 3, asynchrony: { maxStaleness: 1 }, ...more }, null, besideSeconds);
+    const byTurns = ahead({}, 0);
+    expect(byTurns.step).toBeCloseTo(byTurns.rollouts + byTurns.learning, 9);
+    expect(byTurns.training).toBeCloseTo(3 * byTurns.step, 9);
+    // 64 episodes: learning is hidden behind their tests, or these behind learning.
+    const [long, short] = [ahead({}, 100), ahead({}, 0.01)];
+    expect(long.step).toBeCloseTo(long.rollouts, 9);
+    expect(short.step).toBeCloseTo(short.rollouts + short.learning - 0.64, 9);
+    expect(long.training).toBeCloseTo(3 * long.rollouts + long.learning, 9);
+    // Nothing is played for a stage before the one before is over, nor while one learns from what is recorded.
+    const stages: SettingsInput['stages'] = [
+      { method: 'dpo', steps: 2, recorded: true },
+      { method: 'policy-gradient', steps: 1 },
+      { method: 'policy-gradient', steps: 2 },
+    ];
+    const { rollouts, learning, training } = ahead({ steps: 5, stages }, 100);
+    expect(training).toBeCloseTo(2 * learning + (rollouts + learning) + (2 * rollouts + learning), 9);
+  });
+
   it('halves on a device that is twice as fast', () => {
     const twice = { ...speed, gflops: 100, decodedGigabytes: 10 };
     const [slow, fast] = [speed, twice].map((one) =>

@@ -56,7 +56,8 @@ export const trainedCount = (config: LlamaConfig, { lora }: Pick<Settings, 'lora
  *   activations 1.6 a + 3 * 4 V t, for a micro-batch whose tokens take a bytes (learnerLimits.ts), with its layers computed again or
  *   not, whichever is more, and that has t targets, and a vocabulary of V
  *
- * Where up to S steps are played ahead (`asynchrony`), weights of 4 T (1 + S) more are kept. On a device that keeps tensors, what is trained is there too: 4 T more for the weights, and for the reference as much as it has.
+ * Where up to S steps are played ahead (`asynchrony`), weights of 4 T (1 + S) more are kept. On a device that keeps tensors, what is
+ * trained is there too: 4 T more for the weights, and for the reference as much as it has.
  * It is what the training's process takes, with a device's own memory where there is one; the tests of the episodes are not
  * in it.
  */

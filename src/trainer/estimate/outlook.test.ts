@@ -79,6 +79,16 @@ describe('what a training would take', () => {
     expect(plain!.adapter).toBeNull();
   });
 
+  it('says where a device refuses to play ahead, and asks nobody where nothing is', async () => {
+    const both = [...devices, { ...devices[0], name: 'webgpu' as const }];
+    const refusals = async (maxStaleness: number) => {
+      const outlook = await trainingOutlook(places(), settingsSchema.parse({ asynchrony: { maxStaleness } }), both);
+      return outlook!.devices.map(({ refusal }) => refusal?.message ?? null);
+    };
+    expect(await refusals(0)).toEqual([null, null]);
+    expect(await refusals(1)).toEqual([null, expect.stringMatching(/`asynchrony.maxStaleness`: on 'webgpu'/)]);
+  });
+
   it('is not known of a model on the hub that was not fetched', async () => {
     vi.stubEnv('HF_HUB_CACHE', root);
     expect(await trainingOutlook(places(), settingsSchema.parse({ model: 'nobody/nothing' }), devices)).toBeNull();

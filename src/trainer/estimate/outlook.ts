@@ -1,5 +1,7 @@
 import { readIncludedTasks } from '../../env/tasks/excludedTasks.js';
 import { WhetstoneError } from '../../trajectory/errors.js';
+import type { Said } from '../../trajectory/said.js';
+import { playsAhead } from '../data/playedAhead.js';
 import type { Provider } from '../graph/provider.js';
 import { autoDevice } from '../model/autoDevice.js';
 import { contextOf } from '../model/contextLimit.js';
@@ -7,6 +9,7 @@ import { modelPlace } from '../model/hub/modelName.js';
 import type { LlamaConfig } from '../model/llamaConfig.js';
 import { alphaByRank } from '../model/lora.js';
 import { readModelShape } from '../model/modelShape.js';
+import { refusalToPlayAhead } from '../model/playedWeights.js';
 import type { Settings } from '../run/settings.js';
 import { estimateMemory, parameterCount, trainedCount, type MemoryEstimate } from './memoryEstimate.js';
 import type { EpisodeLength } from './operations.js';
@@ -41,6 +44,8 @@ export interface Outlook {
     readonly memory: MemoryEstimate;
     /** Seconds. */
     readonly time: TimeEstimate;
+    /** Why it plays nothing ahead, where the settings ask for that: no training begins there. Null where one does. */
+    readonly refusal: Said | null;
   }[];
 }
 
@@ -74,6 +79,7 @@ export async function trainingOutlook(
         heldoutEpisodes,
         besideSeconds: episode.besideSeconds ?? 0,
       }),
+      refusal: playsAhead(settings) ? (refusalToPlayAhead(name)?.said ?? null) : null,
     })),
   };
 }

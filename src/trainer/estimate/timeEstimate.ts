@@ -1,5 +1,6 @@
 import { isCriticEstimator } from '../algorithm/advantageEstimators.js';
-import { stagePlans } from '../data/stages.js';
+import { playsAhead } from '../data/playedAhead.js';
+import { isPlayed, stagePlans } from '../data/stages.js';
 import type { Provider } from '../graph/provider.js';
 import { packingLimits } from '../model/learnerLimits.js';
 import type { LlamaConfig } from '../model/llamaConfig.js';
@@ -21,7 +22,7 @@ export interface TimeEstimate {
   /** The policy's own computing, and as much beside it as episodes are known to take. */
   readonly rollouts: number;
   readonly learning: number;
-  /** A step that plays: rollouts and learning, as if by turns also where one goes on during the other. */
+  /** A step that plays; where steps are played ahead, one whose learning goes on while the next is played. */
   readonly step: number;
   /** The evaluations before and after; null where it is not known how many tasks are held out. */
   readonly evaluations: number | null;
@@ -71,8 +72,9 @@ const decodingShare = 0.4;
  * forward and learning are operations of one episode (operations.ts); the passes are those of the reference and of the
  * probabilities before the update, where they are asked for; learning has one more where an episode is longer than a micro-batch
  * that keeps what its layers compute, since they are then computed twice (packing.ts); `beside` is what the commands and tests of
- * an episode add. What the rollouts of a group share is counted for each. `heldoutEpisodes` are those of one evaluation,
- * null where they are not known.
+ * an episode add. What the rollouts of a group share is counted for each. Where steps are played ahead (`asynchrony`), learning goes on
+ * during E beside, in all steps of a stage but the last; player and learner compute by turns, since they share the device.
+ * `heldoutEpisodes` are those of one evaluation, null where they are not known.
  */
 export function estimateTime(
   config: LlamaConfig,
@@ -96,20 +98,20 @@ export function estimateTime(
   const updates = settings.iterations * (learningOperations(config, length, settings.lora.rank > 0) + repeated);
   const learning = (episodes * (updates + scoringPasses(settings) * forward)) / (learningShare * gflops * 1e9);
   const rollouts = playing(episodes);
+  const overlap = playsAhead(settings) ? Math.min(learning, episodes * besideSeconds) : 0;
   const evaluations = heldoutEpisodes === null ? null : 2 * playing(heldoutEpisodes);
-  const plans = stagePlans(settings);
-  const steps = plans.reduce((sum, { settings: stage }) => sum + stage.steps, 0);
-  const played = plans.reduce((sum, { settings: stage }) => sum + (isRecorded(stage) ? 0 : stage.steps), 0);
+  const stageTimes = stagePlans(settings).map(({ settings: stage }) => {
+    if (!isPlayed(stage)) return stage.steps * learning;
+    return stage.steps * (rollouts + learning) - (stage.steps - 1) * overlap;
+  });
   return {
     rollouts,
     learning,
-    step: rollouts + learning,
+    step: rollouts + learning - overlap,
     evaluations,
-    training: played * rollouts + steps * learning + (evaluations ?? 0),
+    training: stageTimes.reduce((sum, seconds) => sum + seconds, evaluations ?? 0),
   };
 }
-
-const isRecorded = (stage: object): boolean => 'recorded' in stage && stage.recorded === true;
 
 /** Passes forwards beside the updates' own: the reference's, and the policy's before its first update and before each further one. */
 function scoringPasses({ klCoefficient, algorithm, asynchrony, iterations }: TimeSettings): number {

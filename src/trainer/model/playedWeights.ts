@@ -1,4 +1,4 @@
-import { badInput } from '../../trajectory/errors.js';
+import { badInput, type WhetstoneError } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
 import type { Provider } from '../graph/provider.js';
 import { keepsTensors } from './deviceTensors.js';
@@ -37,10 +37,10 @@ export class PlayedWeights {
   }
 }
 
-/** Throws bad-input where weights lie on the device: learner and generator have them in one place there. */
-export function checkApart(device: Provider): void {
-  if (!keepsTensors(device)) return;
-  throw badInput(
+/** Why nothing can be played ahead where weights lie on the device: learner and generator have them in one place there. Else null. */
+export function refusalToPlayAhead(device: Provider): WhetstoneError | null {
+  if (!keepsTensors(device)) return null;
+  return badInput(
     say`Setting \`asynchrony.maxStaleness\`: on '${device}' learner and generator share their weights, so nothing can be played with older ones.`,
     'Use --max-staleness 0, or another device, e.g. --device cpu.',
   );

@@ -84,9 +84,9 @@ export class TrainingStep {
 
   /**
    * Learns from what was played for a step, with the weights after the one before. They have moved when it returns, and it is recorded.
-   * @param asked when the learner began to wait for it, by the clock of `performance`
+   * @param waited for how many seconds the learner waited for the player since the step before
    */
-  async learnFrom({ step, groups, seconds, testRuns }: PlayedStep, asked: number): Promise<TrainedStep> {
+  async learnFrom({ step, groups, seconds, testRuns }: PlayedStep, waited: number): Promise<TrainedStep> {
     const { reader, writer } = this.parts;
     const began = performance.now();
     const stage = stageOfStep(this.settings, step).settings;
@@ -98,7 +98,7 @@ export class TrainingStep {
     for (const tokens of learned) writer.learned(tokens);
     const trajectories = isPlayed(stage) ? groups.flatMap((group) => group.trajectories) : [];
     const tokensBefore = history.find((event) => event.step === step - 1)?.metrics.num_tokens ?? 0;
-    const waited = (began - asked) / 1000;
+    const learning = (performance.now() - began) / 1000;
     writer.event({
       type: 'step',
       step,
@@ -114,8 +114,8 @@ export class TrainingStep {
           'timing/wait': waited,
           'timing/overlap': Math.max(0, seconds - waited),
         }),
-        'timing/learn': (performance.now() - began) / 1000,
-        step_time: (performance.now() - asked) / 1000,
+        'timing/learn': learning,
+        step_time: waited + learning,
       },
       groups: groups.map((group, index) => ({ ...outcomeOf(group, this.settings), advantages: advantages[index] })),
       ...(replayed.length > 0 && {
