@@ -73,13 +73,13 @@ describe('what a training would take, in words', () => {
       ------  -------------  ----------  --------------  ---------
       cpu     about 810 MiB  about 99 s  about 39 s      about 2 h
 
-      Setting \`asynchrony.maxStaleness\`: on 'webgpu' learner and generator share their weights, so nothing can be played with older ones.
+      Setting \`asynchrony.maxStaleness\`: on 'webgpu' learner and generator share their weights, so nothing can be played with older ones. Use --max-staleness 0, or another device, e.g. --device cpu.
 
       The training is 20 steps, the evaluations are left out, since no tasks were built yet.
       Estimated from the model's shape, the settings and the measured speed of the device, for episodes
       as long as they may be: 2048 tokens, 2000 of them sampled.
       Their commands and tests come on top.
-      Learning goes on while they run, but for the last step of a stage; player and learner compute by turns."
+      Learning is counted as going on while they run, but for the last step of a stage; computing as if by turns."
     `);
   });
 });

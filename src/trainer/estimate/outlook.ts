@@ -79,7 +79,7 @@ export async function trainingOutlook(
         heldoutEpisodes,
         besideSeconds: episode.besideSeconds ?? 0,
       }),
-      refusal: playsAhead(settings) ? (refusalToPlayAhead(name)?.said ?? null) : null,
+      refusal: playsAhead(settings) ? (refusalToPlayAhead(device.name)?.said ?? null) : null,
     })),
   };
 }
