@@ -1,6 +1,7 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import * as path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Task } from '../trajectory/task.js';
 import type { Environment } from './environment.js';
 import { startEpisode } from './episode.js';
 import type { Episode } from './episodeTypes.js';
@@ -91,7 +92,7 @@ describe('an episode', () => {
     });
     expect(stopReason).toBeNull();
     expect(observations.map((observation) => observation.content)).toEqual([
-      'Unknown tool "view". Tools: run_tests, search, open, suggest, choose, edit, apply_patch, run_command, submit.',
+      'Unknown tool "view". Tools: run_tests, search, open, suspects, suggest, choose, edit, apply_patch, run_command, submit.',
       'open: missing argument "path".',
       'open: argument "line" must be an integer.',
       'edit: unknown argument "all".',
@@ -222,53 +223,102 @@ describe('edit', () => {
   });
 });
 
-describe('suggest and choose', () => {
-  it('list the small changes of a function and make one, in the file as it was at the start', async () => {
-    const episode = await play();
-    const list = await observe(episode, 'suggest', { path: './src/clamp.js', name: 'clamp' });
-    expect(list).toBe(
-      [
-        'src/clamp.js, clamp (10 changes)',
-        '2:   if (x < low) return high;',
-        '  x becomes high (1)',
-        '  condition x < low negated (2)',
-        '  < becomes > (3)',
-        '  < becomes <= (4)',
-        '  low becomes high (5)',
-        '  high becomes low (6)',
-        '  high becomes x (7)',
-        '3:   return Math.min(x, high);',
-        '  min becomes max (8)',
-        '  x becomes low (9)',
-        '  high becomes low (10)',
-      ].join('\n'),
-    );
-    const chosen = { path: 'src/clamp.js', name: 'clamp' };
+describe('suspects, suggest and choose', () => {
+  const file = 'test/clamp.test.js';
+  const files = {
+    'src/clamp.js': CLAMP,
+    'src/other.js': 'export function other(x) {\n  return x > 1;\n}\n',
+    [file]:
+      "import { clamp } from '../src/clamp.js';\nimport { other } from '../src/other.js';\ntest('low', () => clamp(1));\ntest('two', () => other(2));\n",
+  };
+  const task = (fields: Partial<Task> = {}) => makeTask({ FAIL_TO_PASS: [`${file} > low`], ...fields });
+
+  async function playTask(runTests?: FakeTests, own = { ...limits, maxTurns: 20 }) {
+    const environment = await folderEnvironment(files, runTests);
+    environments.push(environment);
+    return startEpisode(environment, task(), own);
+  }
+  const list = [
+    'src/clamp.js, clamp (10 changes)',
+    '2:   if (x < low) return high;',
+    '  x becomes high (1)',
+    '  condition x < low negated (2)',
+    '  < becomes > (3)',
+    '  < becomes <= (4)',
+    '  low becomes high (5)',
+    '  high becomes low (6)',
+    '  high becomes x (7)',
+    '3:   return Math.min(x, high);',
+    '  min becomes max (8)',
+    '  x becomes low (9)',
+    '  high becomes low (10)',
+  ].join('\n');
+
+  it('list functions and small changes of one, and make one in the tree as it was at the start, and run the tests', async () => {
+    const seen: string[] = [];
+    const episode = await playTask(async (root, tested) => {
+      const text = await readFile(path.join(root, 'src/clamp.js'), 'utf8');
+      seen.push(text);
+      const status = text.includes('return low') ? ('passed' as const) : ('failed' as const);
+      return {
+        results: tested.map((test) => ({ id: `${test} > low`, file: test, name: 'low', status, message: 'no' })),
+      };
+    });
+    const suspects = '1. clamp (src/clamp.js:1)\n2. other (src/other.js:1)';
+    expect(await observe(episode, 'suspects', {})).toBe(suspects);
+    expect(await observe(episode, 'suggest', { function: 1 })).toBe(list);
     await observe(episode, 'edit', { path: 'src/clamp.js', old: 'return high', new: 'return x' });
-    expect(await observe(episode, 'suggest', { path: 'src/clamp.js', name: 'clamp' })).toBe(list);
-    await observe(episode, 'choose', { ...chosen, number: 2 });
-    expect(await observe(episode, 'choose', { ...chosen, number: 6 })).toBe(
-      'Edited src/clamp.js:\n- 2:   if (x < low) return high;\n+ 2:   if (x < low) return low;',
+    await observe(episode, 'edit', { path: 'src/other.js', old: '> 1', new: '> 2' });
+    await writeFile(path.join(episode.root, 'src/new.js'), 'new\n');
+    expect(await observe(episode, 'suspects', { from: 2 })).toBe('2. other (src/other.js:1)');
+    expect(await observe(episode, 'suggest', { function: 1 })).toBe(list);
+    expect(await observe(episode, 'choose', { function: 1, number: 2 })).toMatch(
+      /^0 passed, 1 failed\nsrc\/clamp\.js:2: condition x < low negated$/,
     );
+    expect(await observe(episode, 'choose', { function: 1, number: 6 })).toBe(
+      '1 passed, 0 failed\nsrc/clamp.js:2: high becomes low',
+    );
+    expect(seen).toHaveLength(2);
+    expect(seen[1]).toBe(CLAMP.replace('return high', 'return low'));
     expect(await episode.changes()).toEqual([
       { path: 'src/clamp.js', before: CLAMP, after: CLAMP.replace('return high', 'return low') },
     ]);
   });
 
-  it('say what is there where they cannot', async () => {
-    const files = { ...FILES, 'a.txt': 'a\n', 'long.js': `// ${'x'.repeat(200_000)}` };
-    const episode = await play(undefined, files, { ...limits, maxTurns: 10 });
-    const said = (path: string, name = 'clamp', number?: number) =>
-      observe(episode, number === undefined ? 'suggest' : 'choose', { path, name, ...(number && { number }) });
-    expect(await said('src/clamp.js', 'clamps')).toBe('No function "clamps" in src/clamp.js. Functions: clamp.');
-    expect(await said('src/clamp.js', 'clamp', 99)).toMatch(
-      /^No change 99 of clamp in src\/clamp\.js: there are \d+\.$/,
+  it('say what is there where they cannot, and then touch nothing and run nothing', async () => {
+    const episode = await playTask(() => Promise.reject(new Error('internal: no tests are run here')));
+    await observe(episode, 'edit', { path: 'src/other.js', old: '> 1', new: '> 2' });
+    const before = await episode.changes();
+    expect(await observe(episode, 'suspects', { from: 3 })).toBe('No function 3: there are 2.');
+    expect(await observe(episode, 'suggest', { function: 3 })).toBe('No function 3: there are 2.');
+    expect(await observe(episode, 'choose', { function: 3, number: 1 })).toBe('No function 3: there are 2.');
+    expect(await observe(episode, 'choose', { function: 1, number: 11 })).toBe('No change 11: there are 10.');
+    for (const [number, must] of [
+      [0, 'be at least 1'],
+      [-1, 'be at least 1'],
+      [1.5, 'be an integer'],
+      ['1', 'be an integer'],
+    ]) {
+      expect(await observe(episode, 'choose', { function: 1, number })).toBe(`choose: argument "number" must ${must}.`);
+    }
+    expect(await observe(episode, 'suggest', { path: 'src/clamp.js', name: 'clamp' })).toMatch(/^suggest: /);
+    expect(await episode.changes()).toEqual(before);
+  });
+
+  it('say in words that the tests timed out, and keep the change', async () => {
+    const episode = await playTask(() => Promise.resolve({ outcome: 'timed-out', output: 'long\n' }));
+    expect(await observe(episode, 'choose', { function: 1, number: 6 })).toBe(
+      'The tests timed out.\nsrc/clamp.js:2: high becomes low',
     );
-    expect(await said('a.txt')).toBe('No suggestions for a.txt: its language is not known.');
-    expect(await said('long.js')).toBe('No suggestions for long.js: it is too long.');
-    expect(await said('none.js')).toBe('No file "none.js".');
-    expect(await said('../x.js', 'x', 1)).toBe('"../x.js" is outside the repository.');
-    expect(await episode.changes()).toEqual([]);
+    expect(await episode.changes()).toHaveLength(1);
+  });
+
+  it('end with the episode that is cancelled', async () => {
+    const episode = await playTask();
+    const stop = new AbortController();
+    const listing = episode.step(turn(['suspects', {}]), stop.signal);
+    stop.abort();
+    await expect(listing).rejects.toMatchObject({ kind: 'cancelled' });
   });
 });
 

@@ -41,7 +41,7 @@ export function conductPenalties(
   const most = Math.max(weights.maxFiles, oracle.length);
   const errors = introducedErrors(changes);
   const problems = introducedProblems(changes, oracle);
-  const testRuns = observed?.toolCalls && (observed.toolCalls.run_tests ?? 0);
+  const testRuns = observed?.toolCalls && (observed.toolCalls.run_tests ?? 0) + (observed.toolCalls.choose ?? 0);
   const dangers = observed?.dangerousCommands;
   return {
     manyFiles: penalty(weights.manyFiles, changes.length > most, `${changes.length} files changed, ${most} are fine`),

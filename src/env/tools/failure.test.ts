@@ -41,4 +41,14 @@ describe('the failure of a call', () => {
     expect(failureOf({ name: 'open', content: 'a.js (1 line)\n1: No file "b.js".' })).toBeNull();
     expect(failureOf({ name: 'search', content: 'No match for "x".' })).toBeNull();
   });
+
+  it('is none of a change after which tests fail: that is what its answer is for', () => {
+    expect(failureOf({ name: 'choose', content: '1 passed, 2 failed\na.js:3: < becomes <=' })).toBeNull();
+    expect(failureOf({ name: 'choose', content: 'The tests timed out.\na.js:3: < becomes <=' })).toBeNull();
+    expect(failureOf({ name: 'choose', content: 'No function 9: there are 3.' })).toBe('No function 9: there are 3.');
+  });
+
+  it('is none of a tool that is not known, whatever its name', () => {
+    for (const name of ['constructor', '__proto__', 'toString']) expect(failureOf({ name, content: 'x' })).toBeNull();
+  });
 });

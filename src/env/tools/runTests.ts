@@ -28,27 +28,39 @@ export function renderTestReport(
   context: VolatileContext = { roots: [], now: 0 },
 ): string {
   if (report.outcome !== 'completed') {
-    const headline = {
-      'timed-out': 'The tests timed out.',
-      crashed: 'The test run crashed before it gave results.',
-      'no-tests': 'No tests were found.',
-    }[report.outcome];
     const end = normalizeOutput(report.output, context)
       .split('\n')
       .filter((line) => line.trim() !== '');
-    return [headline, ...end.slice(-SHOWN_OUTPUT_LINES).map((line) => cutLine(line, LINE_CHARACTERS))].join('\n');
+    return [testHeadline(report), ...end.slice(-SHOWN_OUTPUT_LINES).map((line) => cutLine(line, LINE_CHARACTERS))].join(
+      '\n',
+    );
   }
-  const count = (status: string) => report.results.filter((result) => result.status === status).length;
-  const skipped = count('skipped');
   const failures = report.results
     .filter((result) => result.status === 'failed')
     .sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-  const lines = [`${count('passed')} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`];
+  const lines = [testHeadline(report)];
   for (const failure of failures.slice(0, SHOWN_FAILURES)) {
     lines.push(`FAIL ${cutLine(oneLine(failure.id), LINE_CHARACTERS)}`, ...messageLines(failure.message));
   }
   if (failures.length > SHOWN_FAILURES) lines.push(`(+${failures.length - SHOWN_FAILURES} more failed)`);
   return lines.join('\n');
+}
+
+/** How many tests passed and failed, or why that is not known. */
+export function testHeadline({ outcome, results }: Pick<TestReport, 'outcome' | 'results'>): string {
+  switch (outcome) {
+    case 'timed-out':
+      return 'The tests timed out.';
+    case 'crashed':
+      return 'The test run crashed before it gave results.';
+    case 'no-tests':
+      return 'No tests were found.';
+    case 'completed': {
+      const count = (status: string) => results.filter((result) => result.status === status).length;
+      const skipped = count('skipped');
+      return `${count('passed')} passed, ${count('failed')} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+    }
+  }
 }
 
 function messageLines(message: string): string[] {

@@ -1,112 +1,78 @@
 import { z } from 'zod';
-import { languageOf, parseSource, type Language } from '../tasks/injection/parsing.js';
-import { namedFunctions, smallChanges, type SmallChange } from '../tasks/injection/repairs.js';
+import { longestText } from '../suspects/fileFacts.js';
+import type { Suspect } from '../suspects/rankSuspects.js';
+import { languageOf, parseSource } from '../tasks/injection/parsing.js';
+import { smallChanges, type SmallChange } from '../tasks/injection/repairs.js';
 import { cutLine } from './normalize.js';
 import { splitLines } from './open.js';
-import { startText } from './startText.js';
-import { defineTool } from './tool.js';
+import { startTree } from './startTree.js';
+import { noSuspect, suspectsOf } from './suspects.js';
+import { defineTool, type ToolContext } from './tool.js';
+import type { Problem } from './treeFiles.js';
 
-const SHOWN_CHANGES = 24;
-const SHOWN_FUNCTIONS = 30;
 const LINE_CHARACTERS = 100;
 const CHANGE_CHARACTERS = 60;
-/** Parsing and searching a longer file would keep others waiting. */
-const longestText = 200_000;
 
 export const suggest = defineTool({
   name: 'suggest',
   description:
-    'List small changes of a function that may mend a bug, with the numbers that `choose` takes (from `line` on where given). A name that is none, as `?`, lists the functions.',
-  arguments: z.strictObject({ path: z.string().min(1), name: z.string().min(1), line: z.int().min(1).optional() }),
-  async execute({ path, name, line }, { workspace }) {
-    const file = await startText(workspace, path);
-    return 'problem' in file ? file.problem : renderSuggestions(file.path, file.text, name, line);
+    'List small changes of a function that may mend a bug, with the numbers that `choose` takes. `function` is a number of `suspects`.',
+  arguments: z.strictObject({ function: z.int().min(1) }),
+  async execute({ function: number }, context) {
+    const found = await suspectAt(context, number);
+    return 'problem' in found ? found.problem : renderSuggestions(found.suspect, found.text);
   },
 });
 
-/** The changes within the functions of that name, numbered from 1 by their place here; or why there are none. */
+/** The suspect of that number, and its file's text as it was when the episode began. */
+export async function suspectAt(
+  context: Pick<ToolContext, 'task' | 'workspace' | 'signal'>,
+  number: number,
+): Promise<{ readonly suspect: Suspect; readonly text: string } | Problem> {
+  const all = await suspectsOf(context);
+  const suspect = all.at(number - 1);
+  const text = suspect === undefined ? null : await startTree(context.workspace).read(suspect.path);
+  return suspect === undefined || text === null ? { problem: noSuspect(number, all.length) } : { suspect, text };
+}
+
+/** The changes of a suspect, numbered from 1 by their place here. */
 export function suggestionsOf(
-  path: string,
+  { path, changes }: Pick<Suspect, 'path' | 'changes'>,
   text: string,
-  name: string,
-): readonly SmallChange[] | { readonly problem: string } {
-  const language = languageOf(path);
-  if (language === null) return { problem: `No suggestions for ${path}: its language is not known.` };
-  if (text.length > longestText) return { problem: `No suggestions for ${path}: it is too long.` };
-  const { functions, changes } = analysisOf(language, text);
-  const named = functions.filter((one) => one.name === name);
-  if (named.length === 0) return { problem: renderNoFunction(path, functions, name) };
-  return changes.filter(({ site }) => named.some(({ start, end }) => start <= site.start && site.end <= end));
-}
-
-/** A named function's place in its file, as UTF-16 indexes, `end` exclusive. */
-export interface FunctionPlace {
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The named functions around a place of a file, outermost first; none where its language is not known. */
-export function functionsAround(path: string, text: string, index: number): readonly FunctionPlace[] {
-  const language = languageOf(path);
-  if (language === null || text.length > longestText) return [];
-  return analysisOf(language, text).functions.filter(({ start, end }) => start <= index && index < end);
-}
-
-/** What suggestions need of a file, without its syntax tree. */
-interface Analysis {
-  readonly functions: readonly FunctionPlace[];
-  readonly changes: readonly SmallChange[];
+): readonly SmallChange[] {
+  const all = changesOf(path, text);
+  return changes.map((index) => all[index]);
 }
 
 /** Those of the last texts: a policy asks for the changes of one file again and again. */
-const analyses = new Map<string, Analysis>();
-const keptAnalyses = 16;
+const kept = new Map<string, readonly SmallChange[]>();
+const keptTexts = 16;
 
-function analysisOf(language: Language, text: string): Analysis {
+function changesOf(path: string, text: string): readonly SmallChange[] {
+  const language = languageOf(path);
+  if (language === null || text.length > longestText) return [];
   const key = `${language} ${text}`;
-  const known = analyses.get(key);
-  if (known !== undefined) return known;
-  const source = parseSource(text, language);
-  const functions = namedFunctions(source).map(({ name, node }) => ({
-    name,
-    start: node.startIndex,
-    end: node.endIndex,
-  }));
-  const analysis = { functions, changes: smallChanges(source) };
-  const [oldest] = analyses.keys();
-  if (analyses.size >= keptAnalyses && oldest !== undefined) analyses.delete(oldest);
-  analyses.set(key, analysis);
-  return analysis;
+  const changes = kept.get(key) ?? smallChanges(parseSource(text, language));
+  kept.delete(key);
+  kept.set(key, changes);
+  const [oldest] = kept.keys();
+  if (kept.size > keptTexts && oldest !== undefined) kept.delete(oldest);
+  return changes;
 }
 
 /** Each line that has changes, with its number, and below it what each does, with the change's number behind it. */
-export function renderSuggestions(path: string, text: string, name: string, from = 1): string {
-  const changes = suggestionsOf(path, text, name);
-  if ('problem' in changes) return changes.problem;
+export function renderSuggestions(suspect: Pick<Suspect, 'path' | 'name' | 'changes'>, text: string): string {
+  const changes = suggestionsOf(suspect, text);
   const lines = splitLines(text);
-  const listed = changes.map((change, index) => ({ ...change, number: index + 1 })).filter(({ line }) => line >= from);
-  const shown = listed.slice(0, SHOWN_CHANGES);
-  const next = listed.at(SHOWN_CHANGES);
   return [
-    `${path}, ${name} (${changes.length} ${changes.length === 1 ? 'change' : 'changes'})`,
-    ...shown.flatMap(({ line, site, number }, index) => [
-      ...(shown[index - 1]?.line === line ? [] : [`${line}: ${cutLine(lines[line - 1] ?? '', LINE_CHARACTERS)}`]),
-      `  ${cutLine(site.description.replace(/\s+/g, ' '), CHANGE_CHARACTERS)} (${number})`,
+    `${suspect.path}, ${suspect.name} (${changes.length} ${changes.length === 1 ? 'change' : 'changes'})`,
+    ...changes.flatMap(({ line, ...change }, index) => [
+      ...(changes[index - 1]?.line === line ? [] : [`${line}: ${cutLine(lines[line - 1] ?? '', LINE_CHARACTERS)}`]),
+      `  ${describe(change)} (${index + 1})`,
     ]),
-    ...(next === undefined ? [] : [`(+${listed.length - SHOWN_CHANGES} more, from line ${next.line})`]),
   ].join('\n');
 }
 
-/** The line from which on a list goes on; null where it is whole. */
-export function nextLine(list: string): number | null {
-  const found = /\(\+\d+ more, from line (\d+)\)$/.exec(list);
-  return found === null ? null : Number(found[1]);
-}
-
-function renderNoFunction(path: string, functions: Analysis['functions'], name: string): string {
-  const names = [...new Set(functions.map((one) => one.name))];
-  const more = names.length - SHOWN_FUNCTIONS;
-  const known = names.length === 0 ? 'none has a name' : names.slice(0, SHOWN_FUNCTIONS).join(', ');
-  return `No function "${cutLine(name, CHANGE_CHARACTERS)}" in ${path}. Functions: ${known}${more > 0 ? `, (+${more} more)` : ''}.`;
-}
+/** What a change does, on one line. */
+export const describe = ({ site }: Pick<SmallChange, 'site'>) =>
+  cutLine(site.description.replace(/\s+/g, ' '), CHANGE_CHARACTERS);

@@ -18,6 +18,16 @@ export async function* textFiles(place: Place): AsyncGenerator<{ path: string; t
   }
 }
 
+/** Paths of the regular files at or under `place`, sorted. */
+export async function filePaths(place: Place): Promise<readonly string[]> {
+  const paths: string[] = [];
+  for await (const file of walk(place.absolute, place.path)) {
+    if (paths.length >= MAX_FILES) break;
+    paths.push(file.path);
+  }
+  return paths;
+}
+
 /** Regular files depth first; folders sort as if their name ended with `/`, so that the whole is sorted by path. */
 async function* walk(absolute: string, relative: string): AsyncGenerator<{ path: string; absolute: string }> {
   const status = await lstat(absolute);

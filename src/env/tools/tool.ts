@@ -74,7 +74,13 @@ function argumentError(name: string, args: Readonly<Record<string, unknown>>, er
   if (issue.path.length === 0) return `${name}: the arguments must be an object.`;
   const argument = issue.path.map(String).join('.');
   if (issue.path.length === 1 && !(argument in args)) return `${name}: missing argument "${argument}".`;
-  return `${name}: argument "${argument}" must ${issue.code === 'invalid_type' ? `be ${nouns[issue.expected] ?? issue.expected}` : 'not be empty'}.`;
+  return `${name}: argument "${argument}" must ${demand(issue)}.`;
+}
+
+function demand(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type') return `be ${nouns[issue.expected] ?? issue.expected}`;
+  const isNumber = issue.code === 'too_small' && ['number', 'int'].includes(issue.origin);
+  return isNumber ? `be at least ${issue.minimum}` : 'not be empty';
 }
 
 const nouns: Readonly<Record<string, string>> = {

@@ -9,10 +9,22 @@ import { runTests } from './runTests.js';
 import { search } from './search.js';
 import { submit } from './submit.js';
 import { suggest } from './suggest.js';
+import { suspects } from './suspects.js';
 import type { Tool } from './tool.js';
 
 /** The agent's tools, in the order that models see them. */
-export const tools: readonly Tool[] = [runTests, search, open, suggest, choose, edit, applyPatch, runCommand, submit];
+export const tools: readonly Tool[] = [
+  runTests,
+  search,
+  open,
+  suspects,
+  suggest,
+  choose,
+  edit,
+  applyPatch,
+  runCommand,
+  submit,
+];
 
 export const toolSchemas: readonly ToolSchema[] = tools.map((tool) => tool.schema);
 

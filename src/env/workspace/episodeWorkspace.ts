@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, symlink, writeFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { cancelled, infrastructure } from '../../trajectory/errors.js';
-import { say } from '../../trajectory/said.js';
 import { explainFileError } from '../repo/git.js';
 import type { Janitor } from '../sandbox/janitorClient.js';
 import { removeFolder } from '../sandbox/removeFolder.js';
@@ -15,6 +14,7 @@ import type { BuildCaches, CacheView } from './buildCaches.js';
 import { ignoredIn, treeChanges } from './treeChanges.js';
 import { treeState, type TreeState } from './treeState.js';
 import type { TreeMaker, WritableTree } from './treeMaker.js';
+import { layOver } from './layOver.js';
 import type { FileChange, TestOptions, Workspace } from './workspace.js';
 
 const defaultTestTimeoutMs = 300_000;
@@ -73,7 +73,7 @@ export class EpisodeWorkspace implements Workspace {
     }
     const workspace = new EpisodeWorkspace(parts, tree);
     try {
-      for (const change of changes) await workspace.layOver(change);
+      for (const change of changes) await layOver(workspace.root, change);
       if (!workspace.remounts) await workspace.linkDependencies();
       return workspace;
     } catch (error) {
@@ -288,32 +288,6 @@ export class EpisodeWorkspace implements Workspace {
       await rm(path.join(this.root, dependency), { recursive: true, force: true });
       await symlink(path.join(this.parts.repoRoot, dependency), path.join(this.root, dependency), type);
     }
-  }
-
-  private async layOver({ path: name, after, executable }: FileChange): Promise<void> {
-    const target = path.join(this.root, ...name.split('/'));
-    const relative = path.relative(this.root, target);
-    if (relative.startsWith('..') || path.isAbsolute(relative) || /(^|\/)\.git(\/|$)/.test(name)) {
-      throw infrastructure(say`internal: a change names ${name}, which lies outside of the tree.`, '');
-    }
-    await this.clearWay(path.dirname(target));
-    const before = await lstat(target).catch(() => null);
-    await removeFolder(target);
-    if (after === null) return;
-    await mkdir(path.dirname(target), { recursive: true });
-    await writeFile(target, after);
-    // A program stays a program, unless the change says otherwise.
-    const mode = before?.isFile() ? before.mode & 0o777 : 0o644;
-    if (executable === undefined && !before?.isFile()) return;
-    await chmod(target, executable === undefined ? mode : executable ? mode | 0o111 : mode & ~0o111);
-  }
-
-  /** Removes what stands where a folder must be: through a link that the repository holds, a file would land elsewhere. */
-  private async clearWay(folder: string): Promise<void> {
-    if (folder === this.root) return;
-    await this.clearWay(path.dirname(folder));
-    const found = await lstat(folder).catch(() => null);
-    if (found && !found.isDirectory()) await rm(folder);
   }
 
   private async existing(files: readonly string[]): Promise<string[]> {

@@ -47,6 +47,13 @@ describe('a lesson', () => {
       'An attempt did not solve it (turn-limit after 3 turns). It changed src/a.js. The tests said last: 2 passed, 2 failed. ' +
         'The last of 1 calls that failed: Not edited: the text does not occur.',
     );
+    const chosen = [
+      tool('choose', '1 passed, 3 failed\na.js:1: < becomes <='),
+      tool('choose', 'No change 9: there are 3.'),
+    ];
+    expect(factsLesson(attempt(chosen))).toContain(
+      'The tests said last: 1 passed, 3 failed. The last of 1 calls that failed: No change 9',
+    );
     expect(factsLesson(attempt([]))).toMatch(/It changed nothing\. It never ran the tests\.$/);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 900 }), (text) => {

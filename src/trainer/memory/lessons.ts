@@ -21,7 +21,9 @@ export function asLesson(text: string): string {
 export function factsLesson({ nodes, stopReason, patch, statistics }: Trajectory): string {
   const answers = nodes.flatMap(({ message }) => (message.role === 'tool' ? [message] : []));
   const files = [...new Set(Array.from(patch.matchAll(/^\+\+\+ b\/(.+)$/gm), ([, file]) => file!))];
-  const tests = answers.findLast(({ name }) => name === 'run_tests')?.content.split('\n', 1)[0];
+  const ranTests = (answer: (typeof answers)[number]) =>
+    answer.name === 'run_tests' || (answer.name === 'choose' && failureOf(answer) === null);
+  const tests = answers.findLast(ranTests)?.content.split('\n', 1)[0];
   const failures = answers.flatMap((answer) => (answer.name === 'run_tests' ? [] : (failureOf(answer) ?? [])));
   const { turns } = statistics;
   return asLesson(

@@ -1,10 +1,10 @@
 import type { ToolMessage } from '../../trajectory/message.js';
 import { toolCall } from '../warmStart/turnText.js';
 
-/** Turns of a script that makes one call after the other, runs the tests behind each until they pass, and submits. */
-export function* attempts(calls: readonly string[]): Generator<string, void, readonly ToolMessage[]> {
-  for (const call of calls) {
-    const observed = yield `${call}\n${toolCall('run_tests', {})}`;
+/** Turns of a script that says one turn after the other until the tests pass, and submits. */
+export function* attempts(turns: readonly string[]): Generator<string, void, readonly ToolMessage[]> {
+  for (const turn of turns) {
+    const observed = yield turn;
     if (observed.some(({ content }) => /^\d+ passed, 0 failed/.test(content))) break;
   }
   yield toolCall('submit', {});

@@ -1,5 +1,5 @@
 import type { MessagePlayer } from '../rollout/arena.js';
-import { textIn } from '../warmStart/demonstrations.js';
+import { treeHere } from '../warmStart/demonstrations.js';
 import { expertTurns } from '../warmStart/expertTurns.js';
 import { ScriptedDialogue } from './scriptedDialogue.js';
 
@@ -10,7 +10,7 @@ const givesUp = 'I cannot say the change in one short edit.';
 export const expertPlayer: MessagePlayer = {
   policyStep: 0,
   async converse(opening) {
-    const turns = await expertTurns(opening.plan.task, (path) => textIn(opening.root, path), 'edit');
+    const turns = await expertTurns(opening.plan.task, treeHere(opening.root), 'edit');
     return new ScriptedDialogue(opening, (turns ?? [givesUp]).values());
   },
 };

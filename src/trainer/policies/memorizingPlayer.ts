@@ -1,7 +1,7 @@
 import { applyUnifiedDiff, FormatError } from '../../env/reward/unifiedPatch.js';
 import type { Task } from '../../trajectory/task.js';
 import type { MessagePlayer } from '../rollout/arena.js';
-import { textIn } from '../warmStart/demonstrations.js';
+import { treeHere } from '../warmStart/demonstrations.js';
 import { toolCall } from '../warmStart/turnText.js';
 import { attempts } from './attempts.js';
 import { ScriptedDialogue } from './scriptedDialogue.js';
@@ -18,11 +18,15 @@ export const memorizingPlayer = (learned: readonly Task[]): MessagePlayer => ({
   async converse(opening) {
     const fitting: string[] = [];
     for (const { patch } of learned) {
-      if (await fits(patch, (path) => textIn(opening.root, path))) fitting.push(patch);
+      if (await fits(patch, treeHere(opening.root).read)) fitting.push(patch);
     }
     return new ScriptedDialogue(
       opening,
-      attempts(fitting.slice(0, mostAttempts).map((patch) => toolCall('apply_patch', { patch }))),
+      attempts(
+        fitting
+          .slice(0, mostAttempts)
+          .map((patch) => `${toolCall('apply_patch', { patch })}\n${toolCall('run_tests', {})}`),
+      ),
     );
   },
 });

@@ -3,9 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { makeTask } from '../../env/folderEnvironment.testing.js';
+import { findSuspects } from '../../env/suspects/findSuspects.js';
 import { chosen } from '../../env/tools/choose.js';
+import { treeAt } from '../../env/tools/startTree.js';
 import type { ToolMessage } from '../../trajectory/message.js';
-import type { Task } from '../../trajectory/task.js';
 import { openingIn } from '../rollout/scripted.testing.js';
 import { operatorPlayer, type OperatorOrder } from './operatorPlayer.js';
 
@@ -26,25 +28,25 @@ async function play(order: OperatorOrder, testRuns: number, seed = 1) {
   const root = await mkdtemp(join(tmpdir(), 'whetstone-operators-'));
   roots.push(root);
   await writeFile(join(root, 'inside.js'), buggy);
+  await writeFile(join(root, 'inside.test.js'), "import './inside.js';\ntest('is inside', () => inside(1, 0, 2));\n");
   const patch = createTwoFilesPatch('a/inside.js', 'b/inside.js', buggy, fixed);
-  const task = { instance_id: 'task', patch } as Task;
+  const task = makeTask({ patch, FAIL_TO_PASS: ['inside.test.js > is inside'] }, { test_files: ['inside.test.js'] });
   const dialogue = await operatorPlayer(order, testRuns).converse(openingIn(root, task, seed));
+  const suspects = await findSuspects(task, treeAt(root));
   const tried: string[] = [];
   let text = buggy;
   for (;;) {
     const { toolCalls } = (await dialogue.next(new AbortController().signal))!;
     const observations = toolCalls.map((call): ToolMessage => {
-      let content = '';
-      if (call.name === 'run_tests') {
-        tried.push(text);
-        content = text === fixed ? '2 passed, 0 failed' : '1 passed, 1 failed';
-      } else if (call.name === 'choose') {
-        const { path, name, number } = call.arguments as { path: string; name: string; number: number };
-        expect([path, name]).toEqual(['inside.js', 'inside']);
-        const result = chosen(path, buggy, name, number);
-        expect(result).toHaveProperty('text');
-        text = (result as { text: string }).text;
-      }
+      if (call.name === 'submit') return { role: 'tool', toolCallId: call.id, name: call.name, content: '' };
+      expect(call.name).toBe('choose');
+      const { function: suspect, number } = call.arguments as { function: number; number: number };
+      expect(suspects[suspect - 1]).toMatchObject({ path: 'inside.js', name: 'inside' });
+      const result = chosen(suspects[suspect - 1], buggy, number);
+      expect(result).toHaveProperty('text');
+      text = (result as { text: string }).text;
+      tried.push(text);
+      const content = text === fixed ? '2 passed, 0 failed' : '1 passed, 1 failed';
       return { role: 'tool', toolCallId: call.id, name: call.name, content };
     });
     if (toolCalls.some(({ name }) => name === 'submit')) return { tried, text };

@@ -1,9 +1,10 @@
+import { findSuspects } from '../../env/suspects/findSuspects.js';
+import type { Suspect } from '../../env/suspects/rankSuspects.js';
 import { seededOrder } from '../../env/tasks/seededOrder.js';
-import { suggestionsOf } from '../../env/tools/suggest.js';
 import type { MessagePlayer } from '../rollout/arena.js';
-import { textIn } from '../warmStart/demonstrations.js';
+import { treeHere } from '../warmStart/demonstrations.js';
 import { oracleChanges } from '../warmStart/expertTurns.js';
-import { functionAtFault } from '../warmStart/suggestedFix.js';
+import { suspectsAtFault } from '../warmStart/suggestedFix.js';
 import { toolCall } from '../warmStart/turnText.js';
 import { attempts } from './attempts.js';
 import { ScriptedDialogue } from './scriptedDialogue.js';
@@ -20,9 +21,11 @@ export const operatorPlayer = (order: OperatorOrder, testRuns: number): MessageP
   policyStep: 0,
   async converse(opening) {
     const { task, seed } = opening.plan;
-    const changes = await oracleChanges(task, (path) => textIn(opening.root, path));
+    const tree = treeHere(opening.root);
+    const suspects = await findSuspects(task, tree);
+    const changes = await oracleChanges(task, tree.read);
     const listed = changes.flatMap(({ path, before, after }) =>
-      before === null || after === null ? [] : choices(path, before, after),
+      before === null || after === null ? [] : choices(suspects, path, before, after),
     );
     const ordered = order === 'random-edit' ? seededOrder(listed, String(seed), (call) => call) : listed;
     return new ScriptedDialogue(opening, attempts(ordered.slice(0, testRuns)));
@@ -30,9 +33,7 @@ export const operatorPlayer = (order: OperatorOrder, testRuns: number): MessageP
 });
 
 /** A call for each suggestion for the function in which two texts begin to differ. */
-function choices(path: string, before: string, after: string): string[] {
-  const name = functionAtFault(path, before, after);
-  const suggestions = name === null ? [] : suggestionsOf(path, before, name);
-  if ('problem' in suggestions) return [];
-  return suggestions.map((_, index) => toolCall('choose', { path, name, number: index + 1 }));
-}
+const choices = (suspects: readonly Suspect[], path: string, before: string, after: string): string[] =>
+  suspectsAtFault(suspects, path, before, after).flatMap((number) =>
+    suspects[number - 1].changes.map((_, index) => toolCall('choose', { function: number, number: index + 1 })),
+  );

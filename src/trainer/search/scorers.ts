@@ -28,13 +28,13 @@ const milestones: Scorer = (trajectory) => {
   const firstChange = calls.findIndex(hasChanged);
   const before = firstChange < 0 ? calls : calls.slice(0, firstChange);
   const lastChange = calls.findLastIndex(hasChanged);
-  const after = firstChange < 0 ? [] : calls.slice(lastChange + 1).filter(({ tool }) => tool === 'run_tests');
+  const after = firstChange < 0 ? [] : calls.slice(lastChange).flatMap((call) => testCounts(call) ?? []);
   const reached = [
     before.some(({ tool, went }) => tool === 'run_tests' && !went),
     calls.some(({ tool, went }) => tool === 'open' && went),
     firstChange >= 0,
     after.length > 0,
-    after.at(-1)?.went === true,
+    after.at(-1)?.failed === 0,
     trajectory.stopReason === 'submitted',
   ];
   return reached.filter(Boolean).length / reached.length;

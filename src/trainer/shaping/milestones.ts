@@ -67,9 +67,12 @@ export function milestonesReached(
   return new Map(reached.flatMap(([name, turn]) => (turn === undefined ? [] : [[name, turn] as const])));
 }
 
-/** The files that a changing call names. */
-const filesOf = ({ tool, arguments: { path, patch } }: PlayedCall): readonly string[] =>
-  tool === 'edit' ? [plain(path)] : typeof patch === 'string' ? [...placesOf(patch, 'hunks').keys()] : [];
+/** The files that a changing call names, or its answer where it takes numbers. */
+function filesOf({ tool, answer, arguments: { path, patch } }: PlayedCall): readonly string[] {
+  if (tool === 'edit') return [plain(path)];
+  if (tool === 'choose') return [/^.*\n(.+?):\d+: /.exec(answer)?.[1] ?? ''];
+  return typeof patch === 'string' ? [...placesOf(patch, 'hunks').keys()] : [];
+}
 
 /** A path as a patch has it. */
 const plain = (path: unknown) => (typeof path === 'string' ? path.replace(/^(?:\.\/)+/, '') : '');

@@ -3,7 +3,7 @@ import type { Trajectory } from '../../trajectory/trajectory.js';
 import { hasChanged, playedCalls } from '../rollout/playedCalls.js';
 import type { ShapingSettings } from '../run/shapingSettings.js';
 
-const reading = new Set(['open', 'search']);
+const reading = new Set(['open', 'search', 'suspects', 'suggest']);
 
 /**
  * How an episode used its tools (requirement R4), as a component in [-1, 1] whose weight is the cap:
@@ -25,7 +25,7 @@ export function toolUse(
   const kinds = [
     before.some(({ tool, went }) => reading.has(tool) && went),
     firstChange >= 0,
-    after.some(({ tool }) => tool === 'run_tests'),
+    after.some(({ tool }) => tool === 'run_tests' || tool === 'choose'),
     trajectory.stopReason === 'submitted',
   ].filter(Boolean).length;
   let repeats = 0;

@@ -1,4 +1,5 @@
-import { readTextFile, resolveInTree } from '../../env/tools/treeFiles.js';
+import type { StartTree } from '../../env/suspects/findSuspects.js';
+import { treeAt } from '../../env/tools/startTree.js';
 import { badInput, cancelled } from '../../trajectory/errors.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
@@ -58,18 +59,16 @@ async function turnsOf(
 ): Promise<readonly string[] | null> {
   const episode = await arena.startEpisode(task, signal);
   try {
-    return await expertTurns(task, (path) => textIn(episode.root, path), expert);
+    return await expertTurns(task, treeHere(episode.root), expert);
   } finally {
     await episode.dispose();
   }
 }
 
-/** The text of a file in a tree on this machine; null where it is none. */
-export async function textIn(root: string | null, path: string): Promise<string | null> {
+/** The tree of an episode that is played on this machine. */
+export function treeHere(root: string | null): StartTree {
   if (root === null) throw badInput('The expert looks at the tree, which is on another machine.', 'Play it here.');
-  const place = await resolveInTree({ root, mountPath: root }, path);
-  const file = 'problem' in place ? place : await readTextFile(place);
-  return 'problem' in file ? null : file.text;
+  return treeAt(root);
 }
 
 /** A model whose calls look otherwise than the expert's cannot learn from them. */

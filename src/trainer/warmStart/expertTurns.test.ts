@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { applySite } from '../../env/tasks/injection/operator.js';
 import { OPERATORS } from '../../env/tasks/injection/operators/index.js';
 import { parseSource } from '../../env/tasks/injection/parsing.js';
+import { makeTask } from '../../env/folderEnvironment.testing.js';
+import type { StartTree } from '../../env/suspects/findSuspects.js';
+import { fileFacts } from '../../env/suspects/fileFacts.js';
 import { chosen } from '../../env/tools/choose.js';
 import { replaceOnce } from '../../env/tools/edit.js';
-import { renderSuggestions } from '../../env/tools/suggest.js';
-import type { Task } from '../../trajectory/task.js';
 import { expertTurns } from './expertTurns.js';
 
 const source = `export const LIMIT = 10;
@@ -24,18 +25,33 @@ export function isEmpty(items) {
 }
 `;
 
-const taskOf = (path: string, before: string, after: string, problem_statement = '') =>
-  ({ patch: createTwoFilesPatch(`a/${path}`, `b/${path}`, before, after), problem_statement }) as Task;
+const TEST = 'test/total.test.js';
 
-const play = (before: string, after: string) =>
-  expertTurns(
-    taskOf('src/total.js', before, after),
-    (path) => Promise.resolve(path === 'src/total.js' ? before : null),
-    'edit',
+const taskOf = (path: string, before: string, after: string, title = 'sums') =>
+  makeTask(
+    {
+      patch: createTwoFilesPatch(`a/${path}`, `b/${path}`, before, after),
+      FAIL_TO_PASS: [`${TEST} > ${title}`],
+      problem_statement: '',
+    },
+    { test_files: [TEST] },
   );
 
-const choose = (before: string, after: string, statement = 'Failing: test/total.test.js > total sums') =>
-  expertTurns(taskOf('src/total.js', before, after, statement), () => Promise.resolve(before), 'choose');
+const treeOf = (files: Readonly<Record<string, string>>): StartTree => ({
+  paths: () => Promise.resolve(Object.keys(files)),
+  read: (path) => Promise.resolve(files[path] ?? null),
+});
+
+const play = (before: string, after: string) =>
+  expertTurns(taskOf('src/total.js', before, after), treeOf({ 'src/total.js': before }), 'edit');
+
+const tests = "import '../src/total.js';\ntest('sums', () => total([1]));\ntest('empty', () => isEmpty([]));\n";
+const choose = (before: string, after: string, title = 'sums') =>
+  expertTurns(
+    taskOf('src/total.js', before, after, title),
+    treeOf({ 'src/total.js': before, [TEST]: tests }),
+    'choose',
+  );
 
 interface EditArguments {
   readonly path: string;
@@ -96,14 +112,16 @@ describe("the expert's turns", () => {
     expect(await play(source, source.replace(/\/\/ far\n/g, ''))).toBeNull();
     const one = createTwoFilesPatch('a/one.js', 'b/one.js', '1\n', '2\n');
     const two = createTwoFilesPatch('a/two.js', 'b/two.js', '1\n', '2\n');
-    expect(await expertTurns({ patch: one + two } as Task, () => Promise.resolve('1\n'), 'edit')).toBeNull();
+    expect(
+      await expertTurns(makeTask({ patch: one + two }), treeOf({ 'one.js': '1\n', 'two.js': '1\n' }), 'edit'),
+    ).toBeNull();
   });
 
   it('are none where the oracle does not fit the tree or is no text, rather than an error', async () => {
     expect(
-      await expertTurns(taskOf('src/total.js', 'other\n', 'text\n'), () => Promise.resolve(source), 'edit'),
+      await expertTurns(taskOf('src/total.js', 'other\n', 'text\n'), treeOf({ 'src/total.js': source }), 'edit'),
     ).toBeNull();
-    expect(await expertTurns(taskOf('src/gone.js', 'a\n', 'b\n'), () => Promise.resolve(null), 'edit')).toBeNull();
+    expect(await expertTurns(taskOf('src/gone.js', 'a\n', 'b\n'), treeOf({}), 'edit')).toBeNull();
   });
 
   it('open a file at the edit itself where no definition is known', async () => {
@@ -115,38 +133,54 @@ describe("the expert's turns", () => {
 });
 
 describe('the turns of an expert who chooses', () => {
+  const suspectOf = (text: string, name: string) => ({
+    path: 'src/total.js',
+    changes: fileFacts('src/total.js', text)
+      .functions.find((one) => one.name === name)!
+      .parts.flatMap(({ changes }) => changes),
+  });
   /** Names and arguments of all calls. */
   const callsOf = (turns: readonly string[]) =>
     [...turns.join('\n').matchAll(/<tool_call>\n(.*)\n<\/tool_call>/g)].map(
       ([, json]) => JSON.parse(json) as { name: string; arguments: Record<string, string | number> },
     );
 
-  it('search for the function that the tests name, choose what mends it, run the tests and submit', async () => {
+  it('take the function from the list of suspects, choose what mends it and submit', async () => {
     const buggy = source.replace('i < items', 'i <= items');
     const calls = callsOf((await choose(buggy, source))!);
-    expect(calls.map(({ name }) => name)).toEqual(['search', 'suggest', 'choose', 'run_tests', 'submit']);
-    expect(calls[0].arguments).toEqual({ query: 'total' });
-    const { path, name, number } = calls[2].arguments as { path: string; name: string; number: number };
-    expect(chosen(path, buggy, name, number)).toEqual({ text: source });
+    expect(calls.slice(0, 2)).toEqual([
+      { name: 'suspects', arguments: {} },
+      { name: 'suggest', arguments: { function: 1 } },
+    ]);
+    expect(calls.slice(2).map(({ name }) => name)).toEqual(['choose', 'submit']);
+    expect(calls[2].arguments.function).toBe(1);
+    expect(chosen(suspectOf(buggy, 'total'), buggy, Number(calls[2].arguments.number))).toMatchObject({ text: source });
   });
 
-  it('ask for the functions of the file where the tests name none', async () => {
-    const calls = callsOf(
-      (await choose(source.replace('<= LIMIT', '< LIMIT'), source, 'Failing: t.js > a > sums up'))!,
-    );
-    expect(calls[0]).toEqual({ name: 'suggest', arguments: { path: 'src/total.js', name: '?' } });
-    expect(calls[1]).toEqual({ name: 'suggest', arguments: { path: 'src/total.js', name: 'total' } });
+  it('ask for the number of the function at fault, whatever its rank', async () => {
+    const calls = callsOf((await choose(source.replace('=== 0', '!== 0'), source))!);
+    expect(calls.map(({ name }) => name)).toEqual(['suspects', 'suggest', 'choose', 'submit']);
+    expect(calls[1].arguments).toEqual({ function: 3 });
   });
 
-  it('ask for the rest of a long list until it shows the change', async () => {
-    const long = `function f(a, b) {\n${'  if (a < b) a += 1;\n'.repeat(30)}  return a > b;\n}\n`;
-    const calls = callsOf((await choose(long.replace('a > b', 'a >= b'), long, 'f'))!);
-    const lines = calls.filter(({ name }) => name === 'suggest').map(({ arguments: { line } }) => line);
-    expect(lines.length).toBeGreaterThan(2);
-    expect(lines[0]).toBeUndefined();
-    expect(Number(lines.at(-1))).toBeLessThanOrEqual(32);
-    const list = renderSuggestions('src/total.js', long.replace('a > b', 'a >= b'), 'f', Number(lines.at(-1)));
-    expect(list).toContain(`(${calls.find(({ name }) => name === 'choose')!.arguments.number})`);
+  it('ask for the next suspects until the list shows the one at fault, but not for ever', async () => {
+    const many = (count: number) =>
+      source + Array.from({ length: count }, (_, i) => `function f${i}(a) {\n  return total(a) < ${i};\n}\n`).join('');
+    const calledByNone = 'function last(a) {\n  return a < 1;\n}\n';
+    const calls = callsOf((await choose(many(20) + calledByNone.replace('<', '<='), many(20) + calledByNone))!);
+    expect(calls.filter(({ name }) => name === 'suspects').map(({ arguments: { from } }) => from)).toEqual([
+      undefined,
+      13,
+    ]);
+    expect(await choose(many(80) + calledByNone.replace('<', '<='), many(80) + calledByNone)).toBeNull();
+  });
+
+  it('name the part of a long function in which the change stands', async () => {
+    const long = `function f(a, b) {\n${'  if (a < b) a += 1;\n'.repeat(18)}  return a > b;\n}\n`;
+    const calls = callsOf((await choose(long.replace('a > b', 'a >= b'), long))!);
+    expect(calls.map(({ name }) => name)).toEqual(['suspects', 'suggest', 'choose', 'submit']);
+    expect(calls[2].arguments.function).toBe(calls[1].arguments.function);
+    expect(Number(calls[1].arguments.function)).toBeGreaterThan(3);
   });
 
   it('are none where no suggestion mends the bug, or it stands in no function', async () => {

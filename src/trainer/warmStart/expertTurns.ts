@@ -1,6 +1,8 @@
 import { applyUnifiedDiff, FormatError } from '../../env/reward/unifiedPatch.js';
 import { WINDOW_LINES } from '../../env/tools/open.js';
-import { nextLine, renderSuggestions } from '../../env/tools/suggest.js';
+import { findSuspects, type StartTree } from '../../env/suspects/findSuspects.js';
+import type { Suspect } from '../../env/suspects/rankSuspects.js';
+import { nextSuspect, renderSuspects } from '../../env/tools/suspects.js';
 import type { FileChange } from '../../env/workspace/workspace.js';
 import type { Task } from '../../trajectory/task.js';
 import type { Expert } from './experts.js';
@@ -10,51 +12,52 @@ import { definitionLine, editTurn, toolCall } from './turnText.js';
 
 /** A longer edit is not worth imitating: it does not fit a turn. */
 const editCharacters = 320;
+/** What lies further down is not worth looking for. */
+const mostPages = 3;
 
 /**
  * The turns of an expert who knows the oracle, which mends, runs the tests and submits. Null where the oracle is no suggestion,
  * or not one short edit of one file.
- * @param read a file of the task's start tree, by its path in the repository; null where there is none
+ * @param tree the task's start tree
  */
-export async function expertTurns(
-  task: Task,
-  read: (path: string) => Promise<string | null>,
-  expert: Expert,
-): Promise<readonly string[] | null> {
-  const changes = await oracleChanges(task, read);
+export async function expertTurns(task: Task, tree: StartTree, expert: Expert): Promise<readonly string[] | null> {
+  const changes = await oracleChanges(task, tree.read);
   if (changes.length !== 1) return null;
   const [{ path, before, after }] = changes;
   if (before === null || after === null) return null;
   return expert === 'choose'
-    ? choosingTurns(task.problem_statement, path, before, after)
+    ? choosingTurns(await findSuspects(task, tree), path, before, after)
     : editingTurns(path, before, after);
 }
 
-/**
- * To the function that the tests name, by a search; to another one by the list of the file's functions, which a name that is
- * none gives. Then to the suggestion that is the oracle.
- */
-function choosingTurns(statement: string, path: string, before: string, after: string): readonly string[] | null {
-  const fix = suggestedFix(path, before, after);
+/** To the function among those that the failing tests may run, and to the suggestion for it that is the oracle. */
+function choosingTurns(
+  suspects: readonly Suspect[],
+  path: string,
+  before: string,
+  after: string,
+): readonly string[] | null {
+  const fix = suggestedFix(suspects, path, before, after);
   if (fix === null) return null;
-  const { name, number, line } = fix;
-  const further = linesAskedFor(path, before, name, line);
+  const { suspect, number } = fix;
+  const pages = pagesTo(suspect, (from) => nextSuspect(renderSuspects(suspects, from)));
+  if (pages.length > mostPages) return null;
   return [
-    statement.includes(name) ? toolCall('search', { query: name }) : toolCall('suggest', { path, name: '?' }),
-    toolCall('suggest', { path, name }),
-    ...further.map((from) => toolCall('suggest', { path, name, line: from })),
-    `${toolCall('choose', { path, name, number })}\n${toolCall('run_tests', {})}`,
+    toolCall('suspects', {}),
+    ...pages.map((from) => toolCall('suspects', { from })),
+    toolCall('suggest', { function: suspect }),
+    toolCall('choose', { function: suspect, number }),
     toolCall('submit', {}),
   ];
 }
 
-/** Lines from which on the list has to be asked for again, until it shows the wanted one. */
-function linesAskedFor(path: string, text: string, name: string, wanted: number): readonly number[] {
+/** Where a list has to be asked for again from, until it shows the wanted one. `next`: where a list goes on. */
+function pagesTo(wanted: number, next: (from: number | undefined) => number | null): readonly number[] {
   const asked: number[] = [];
   for (;;) {
-    const next = nextLine(renderSuggestions(path, text, name, asked.at(-1)));
-    if (next === null || wanted < next || next === asked.at(-1)) return asked;
-    asked.push(next);
+    const from = next(asked.at(-1));
+    if (from === null || wanted < from || from === asked.at(-1)) return asked;
+    asked.push(from);
   }
 }
 

@@ -12,7 +12,7 @@ export function importsOf(text: string, language: Language): readonly string[] {
     case 'go':
       return goImports(text);
     case 'java':
-      return matches(text, /^\s*import\s+(?:static\s+)?([\w.]+)/gm);
+      return matches(text, /^[ \t]*import\s+(?:static\s+)?([\w.]+)/gm);
     case 'rust':
       return matches(text, /\b([a-z_]\w*)::/g);
   }
@@ -20,7 +20,7 @@ export function importsOf(text: string, language: Language): readonly string[] {
 
 /** `import 'x'`, `import … from 'x'`, `export … from 'x'`, `import('x')`, `require('x')`, `require.resolve('x')`, mocks by path. */
 const SCRIPT_IMPORT =
-  /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire(?:\.resolve)?\s*\(\s*|\b(?:jest|vi)\.\w+\s*\(\s*)['"`]([^'"`\n]+)['"`]/g;
+  /(?:\bfrom\s*|\bimport\s*(?:\(\s*)?|\brequire(?:\.resolve)?\s*\(\s*|\b(?:jest|vi)\.\w+\s*\(\s*)['"`]([^'"`\n]+)['"`]/g;
 
 function pythonImports(text: string): string[] {
   const names: string[] = [];

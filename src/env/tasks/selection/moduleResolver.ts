@@ -37,7 +37,9 @@ export class ModuleResolver {
   }
 
   static async of(files: readonly string[], read: (path: string) => Promise<string>): Promise<ModuleResolver> {
-    const manifests = files.filter((file) => posix.basename(file) in MANIFESTS && !OTHER_FOREIGN.test(file));
+    const manifests = files.filter(
+      (file) => Object.hasOwn(MANIFESTS, posix.basename(file)) && !OTHER_FOREIGN.test(file),
+    );
     const packages = await Promise.all(
       manifests.map(async (file) => MANIFESTS[posix.basename(file)](await read(file), posix.dirname(file))),
     );

@@ -36,7 +36,7 @@ const call = (name: string, args: Record<string, unknown> = {}): Call => ({ name
 /** The tool's own check of its arguments; what it would do then needs a tree. */
 async function fits({ name, arguments: args }: Call): Promise<boolean> {
   const tool = tools.find((one) => one.name === name);
-  const answer = await tool?.call(args, {} as never).catch(() => ({ valid: true }));
+  const answer = await tool?.call(args, { task: {} } as never).catch(() => ({ valid: true }));
   return answer?.valid === true;
 }
 
