@@ -32,7 +32,7 @@ export function madeUpTests(
     if (language === 'python') return isNamed ? pythonTest(rng, name) : `test_${snake(phrase(rng))}`;
     return isNamed ? javascriptTest(rng, name) : rng.pick([phrase(rng), `${rng.pick(NOUNS)} ${phrase(rng)}`]);
   };
-  const titles = Array.from({ length: rng.pick([1, 1, 2, 3]) }, title);
+  const titles = Array.from({ length: rng.pick([1, 1, 1, 2, 2, 3, 4, 8, 20]) }, title);
   const ids = [...new Set(titles.map((title) => `${testPath} > ${title}`))];
   const results = ids.map((id) => ({
     id,

@@ -1,10 +1,12 @@
+import { suggestedFix } from '../../../src/trainer/warmStart/suggestedFix.js';
+import { fileFacts, type FunctionFacts } from '../../../src/env/suspects/fileFacts.js';
+import type { Suspect } from '../../../src/env/suspects/rankSuspects.js';
 import { countSyntaxErrors, languageOf, type Language, parseSource } from '../../../src/env/tasks/injection/parsing.js';
 import { namedFunctions } from '../../../src/env/tasks/injection/repairs.js';
-import type { TestResult } from '../../../src/env/testing/testRunner.js';
 import type { ExpertEpisode } from '../episodes/episode.js';
 import { playExpert } from '../episodes/expert.js';
 import { randomMutation } from '../episodes/variants.js';
-import { invented, NOUNS } from '../programs/names.js';
+import { capital, invented, NOUNS } from '../programs/names.js';
 import type { Rng } from '../programs/rng.js';
 import { madeUpTests, type Messages } from './madeUpTests.js';
 import type { CorpusFile } from './permissive.js';
@@ -76,47 +78,81 @@ function reviewEpisode(
   const testPath = python
     ? `tests/test_${tested}.py`
     : `${rng.pick(['test', 'test', 'tests'])}/${tested}.test${extension}`;
+  const functions = fileFacts(path, bug.source).functions.filter(({ parts }) => parts.length > 0);
   // The bug of a function that another one calls, whose tests fail with it.
-  const callers = namedFunctions(parseSource(source, language)).filter(
-    ({ name, node }) =>
-      name !== target.name &&
-      name.length > 2 &&
-      node.text.includes(`${target.name}(`) &&
-      !node.text.includes(target.text),
+  const callers = functions.filter(
+    ({ name, names }) => name !== target.name && name.length > 2 && names.has(target.name),
   );
   const name = callers.length > 0 && rng.chance(0.5) ? rng.pick(callers).name : target.name;
   const { results, named } = madeUpTests(rng, { name, testPath, language: python ? 'python' : 'javascript' }, messages);
-  const others = results.map((result) => ({
-    ...result,
-    id: `${result.id} too`,
-    status: 'passed' as const,
-    message: '',
-  }));
   return playExpert(rng, {
     language,
     operator: 'review',
     repo: rng.chance(0.4) ? invented(rng) : rng.pick(NOUNS),
     path,
-    testPath,
-    buggy: bug.source,
     fixed: source,
-    suspect: named ? name : null,
-    results: [...results, ...others],
-    stillFailing: () => failsStill(rng, results),
-    passing: [...results.map((result) => ({ ...result, status: 'passed' as const, message: '' })), ...others],
-    files: [[path, bug.source], ...decoys(rng, folder, extension)],
+    failing: results,
+    passed: Math.floor(Math.exp(rng.next() * 5)),
+    suspects: suspectsAmong(rng, functions, {
+      path,
+      extension,
+      folder,
+      buggy: bug.source,
+      fixed: source,
+      named: named ? name : null,
+    }),
+    texts: new Map([[path, bug.source]]),
   });
 }
 
-/** Other files of the folder, of which nothing is seen but their names. */
-const decoys = (rng: Rng, folder: string, extension: string) =>
-  Array.from({ length: rng.int(1, 6) }, () => [`${folder}${rng.pick(NOUNS)}${extension}`, ''] as const);
+/** Ranks of the function at fault, as measured on repositories, where a test names it and where none does. */
+const RANKS = {
+  named: [1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 4, 5, 8, 15],
+  unnamed: [1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 16, 22],
+} as const;
 
-/** What the tests say after a change that mended nothing, or not all. */
-const failsStill = (rng: Rng, results: readonly TestResult[]) =>
-  results.length > 1 && rng.chance(0.2)
-    ? results.map((result, i) => (i === 0 ? { ...result, status: 'passed' as const, message: '' } : result))
-    : results;
+/** A list as the ranking of suspects gives it: the function at fault somewhere, others of the file, others of other files. */
+function suspectsAmong(
+  rng: Rng,
+  functions: readonly FunctionFacts[],
+  where: {
+    readonly path: string;
+    readonly extension: string;
+    readonly folder: string;
+    readonly buggy: string;
+    readonly fixed: string;
+    readonly named: string | null;
+  },
+): readonly Suspect[] {
+  const { path, named } = where;
+  const own = functions.flatMap(({ name, start, end, parts }) =>
+    parts.map((part) => ({ path, name, start, end, ...part })),
+  );
+  const fix = suggestedFix(own, path, where.buggy, where.fixed);
+  if (fix === null) return [];
+  const guilty = own[fix.suspect - 1]!;
+  const files = Array.from({ length: rng.int(1, 6) }, () => `${where.folder}${rng.pick(NOUNS)}${where.extension}`);
+  const strangers = Array.from({ length: rng.pick([0, 2, 5, 10, 20, 40]) }, () => {
+    const name = rng.chance(0.5) ? invented(rng) : `${rng.pick(VERBS)}${capital(rng.pick(NOUNS))}`;
+    return {
+      path: rng.pick(files),
+      name: where.extension === '.py' ? name.replace(/([A-Z])/g, (letter) => `_${letter.toLowerCase()}`) : name,
+      line: rng.int(1, 400),
+      start: 0,
+      end: 0,
+      changes: [],
+    };
+  });
+  const innocent = rng.shuffle([...own.filter((one) => one !== guilty), ...strangers]);
+  const first = innocent.filter(({ name }) => name === named && rng.chance(0.8));
+  const list = [...first, ...innocent.filter((one) => !first.includes(one))];
+  const rank = rng.pick(RANKS[named === null ? 'unnamed' : 'named']);
+  list.splice(Math.min(rank - 1, list.length), 0, guilty);
+  return list;
+}
+
+const VERBS =
+  'get set make is has find parse read write to from add remove update check build create format load'.split(' ');
 
 /** Functions and methods of 3 to 60 lines that have a name, with their indentation. */
 function functionsOf(text: string, language: Language): ShortFunction[] {

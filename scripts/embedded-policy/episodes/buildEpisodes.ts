@@ -1,5 +1,5 @@
-import { languageOf, parseSource } from '../../../src/env/tasks/injection/parsing.js';
-import { namedFunctions } from '../../../src/env/tasks/injection/repairs.js';
+import { rankSuspects } from '../../../src/env/suspects/rankSuspects.js';
+import { injectionStatement } from '../../../src/env/tasks/statement.js';
 import type { TestResult } from '../../../src/env/testing/testRunner.js';
 import { javascriptProgram } from '../programs/javascriptProgram.js';
 import { invented, NOUNS } from '../programs/names.js';
@@ -37,9 +37,8 @@ export async function buildEpisodes(
   );
   const sound = programs.flatMap((program, i) => {
     const results = baseline[i];
-    return results?.length && results.every(({ status }) => status === 'passed') ? [{ program, results }] : [];
+    return results?.length && results.every(({ status }) => status === 'passed') ? [{ program }] : [];
   });
-  const resultsOf = new Map(sound.map(({ program, results }) => [program, results]));
   const episodes: ExpertEpisode[] = [];
   // Each round puts one bug into every module, so that the modules can be run together.
   for (let round = 0; round < 3; round += 1) {
@@ -62,24 +61,31 @@ export async function buildEpisodes(
         .map((other) => other.program);
       const { program } = plan;
       const neighbours = others.length > 0 ? others : [sound[0]!.program];
+      const failing = results.filter(({ status }) => status === 'failed');
+      const repo = rng.chance(0.4)
+        ? invented(rng)
+        : rng.pick(NOUNS) + rng.pick(['kit', '-tools', '-lib', 'js', '', '-utils']);
+      const texts = new Map([
+        [program.sourcePath, plan.buggy],
+        ...neighbours.map(({ sourcePath, source }) => [sourcePath, source] as const),
+      ]);
       const episode = playExpert(rng, {
         language: program.language,
         operator: plan.operator,
-        repo: rng.chance(0.4)
-          ? invented(rng)
-          : rng.pick(NOUNS) + rng.pick(['kit', '-tools', '-lib', 'js', '', '-utils']),
+        repo,
         path: program.sourcePath,
-        testPath: program.testPath,
-        buggy: plan.buggy,
         fixed: program.source,
-        suspect: suspectOf(
-          program,
-          results.find(({ status }) => status === 'failed')!,
-        ),
-        results,
-        stillFailing: () => results,
-        passing: resultsOf.get(program)!,
-        files: filesOf(program, plan.buggy, neighbours),
+        failing,
+        passed: results.filter(({ status }) => status === 'passed').length,
+        suspects: rankSuspects({
+          sources: new Map(
+            [...texts].map(([path, text]) => [path, { text, steps: path === program.sourcePath ? 1 : 2 }]),
+          ),
+          tests: new Map([[program.testPath, program.test]]),
+          failing: failing.map(({ id }) => id),
+          statement: injectionStatement(repo, failing, []),
+        }),
+        texts,
       });
       if (episode !== null) episodes.push(episode);
     }
@@ -113,33 +119,6 @@ function distinct(programs: readonly Program[]): Program[] {
 
 const hasBoth = (results: readonly TestResult[]) =>
   results.some(({ status }) => status === 'failed') && results.some(({ status }) => status === 'passed');
-
-/** The function that a failing test names, as far as its title shows it; null where it does not. */
-function suspectOf(program: Program, failure: TestResult): string | null {
-  const title = failure.id.slice(failure.file.length);
-  const names = namedFunctions(parseSource(program.source, languageOf(program.sourcePath)!)).map(({ name }) => name);
-  const words = new Set(title.split(/[^\w$]+/));
-  const named = names.find((name) => name.length > 2 && words.has(name));
-  if (named !== undefined) return named;
-  return (
-    names
-      .filter((name) => new RegExp(`\\btest_${name.replaceAll('$', '\\$')}(_|\\b)`).test(title))
-      .sort((a, b) => b.length - a.length)[0] ?? null
-  );
-}
-
-/** Every file of the small repository, sorted by path. */
-function filesOf(program: Program, buggy: string, others: readonly Program[]): [string, string][] {
-  const all: [string, string][] = [
-    [program.sourcePath, buggy],
-    [program.testPath, program.test],
-    ...others.flatMap((other): [string, string][] => [
-      [other.sourcePath, other.source],
-      [other.testPath, other.test],
-    ]),
-  ];
-  return all.sort(([a], [b]) => (a < b ? -1 : 1));
-}
 
 const folderOf = (path: string) => path.split('/').slice(0, -1).join('/');
 const sameLayout = (a: Program, b: Program) =>
