@@ -13,13 +13,18 @@ interface QuickstartOptions {
   readonly json?: boolean;
 }
 
-/** Sized for ten minutes on two cores. */
+/**
+ * Sized for ten minutes on two cores. Similarity does not count: where no rollout of a group mends the bug, their wrong changes
+ * differ in it by chance, and that would be all that the group teaches.
+ */
 const quickstartSettings: SettingsInput = {
-  steps: 6,
-  tasksPerStep: 4,
-  groupSize: 6,
-  temperature: 0.8,
-  learningRate: 1e-4,
+  steps: 8,
+  tasksPerStep: 6,
+  groupSize: 8,
+  maxTurns: 12,
+  learningRate: 5e-4,
+  reward: { similarity: 0 },
+  curriculum: { order: 'adaptive' },
 };
 
 export const addQuickstartCommand: AddCommand = (program) => {
