@@ -285,6 +285,32 @@ describe('suspects, suggest and choose', () => {
     ]);
   });
 
+  it('run the files of the failing tests, and the others once these pass', async () => {
+    const other = 'test/other.test.js';
+    const runs: (readonly string[])[] = [];
+    const environment = await folderEnvironment({ ...files, [other]: '' }, async (root, tested) => {
+      runs.push(tested);
+      const isMended = (await readFile(path.join(root, 'src/clamp.js'), 'utf8')).includes('return low');
+      const status = (test: string) => (test === file && !isMended ? ('failed' as const) : ('passed' as const));
+      return {
+        results: tested.map((test) => ({
+          id: `${test} > a`,
+          file: test,
+          name: 'a',
+          status: status(test),
+          message: '',
+        })),
+      };
+    });
+    environments.push(environment);
+    const both = makeTask({ FAIL_TO_PASS: [`${file} > low`] }, { test_files: [file, other] });
+    const episode = await startEpisode(environment, both, limits);
+    expect(await observe(episode, 'choose', { function: 1, number: 2 })).toMatch(/^0 passed, 1 failed\n/);
+    expect(runs).toEqual([[file]]);
+    expect(await observe(episode, 'choose', { function: 1, number: 6 })).toMatch(/^2 passed, 0 failed\n/);
+    expect(runs.slice(1)).toEqual([[file], [other]]);
+  });
+
   it('say what is there where they cannot, and then touch nothing and run nothing', async () => {
     const episode = await playTask(() => Promise.reject(new Error('internal: no tests are run here')));
     await observe(episode, 'edit', { path: 'src/other.js', old: '> 1', new: '> 2' });
