@@ -18,9 +18,9 @@ interface QuickstartOptions {
  * differ in it by chance, and that would be all that the group teaches.
  */
 const quickstartSettings: SettingsInput = {
-  steps: 8,
-  tasksPerStep: 6,
-  groupSize: 8,
+  steps: 6,
+  tasksPerStep: 4,
+  groupSize: 6,
   maxTurns: 12,
   learningRate: 5e-4,
   reward: { similarity: 0 },
