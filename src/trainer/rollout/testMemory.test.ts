@@ -46,7 +46,7 @@ describe('a training of one step, with the embedded policy', () => {
 
   const train = async (rememberTestRuns: boolean) => {
     const settings = parseSettings({
-      ...{ steps: 1, tasksPerStep: 1, groupSize: 4, maxTurns: 4, evaluationTasks: 1, learningRate: 0 },
+      ...{ steps: 1, tasksPerStep: 1, groupSize: 8, maxTurns: 6, evaluationTasks: 1, learningRate: 0 },
       ...{ klCoefficient: 0, device: 'cpu', deterministic: true, seed: 3, rememberTestRuns },
     });
     const training = await openTraining({ repoRoot, settings, control: new RunControl() });
