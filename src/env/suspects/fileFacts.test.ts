@@ -95,7 +95,7 @@ describe('facts of a file', () => {
   });
 
   it('are none of other languages, of texts that are too long and of code that is nested too deeply', () => {
-    const none = { functions: [], blocks: [], names: new Set() };
+    const none = { functions: [], changes: [], blocks: [], names: new Set() };
     expect(fileFacts('a.txt', 'function a() {}')).toEqual(none);
     expect(fileFacts('a.js', `function a() { return 1; }${' '.repeat(200_000)}`)).toEqual(none);
     for (const [open, close] of ['[]', '()', '{}']) {

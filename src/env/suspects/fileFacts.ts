@@ -38,11 +38,13 @@ export interface TestBlock {
 /** What the search for suspects needs of a file, without its syntax tree. */
 export interface FileFacts {
   readonly functions: readonly FunctionFacts[];
+  /** All small changes of the file, in its order: functions name theirs by index. */
+  readonly changes: readonly SmallChange[];
   readonly blocks: readonly TestBlock[];
   readonly names: ReadonlySet<string>;
 }
 
-const none: FileFacts = { functions: [], blocks: [], names: new Set() };
+const none: FileFacts = { functions: [], changes: [], blocks: [], names: new Set() };
 /** Parsing a longer file would keep others waiting. */
 export const longestText = 200_000;
 /** Nobody writes code that is nested deeper, and what looks at it would need time by the square of its depth. */
@@ -76,7 +78,8 @@ function readFacts(source: ParsedSource): FileFacts {
   });
   const strings = source.root.descendantsOfType(STRING_TYPES).map(textAndPlace);
   const named = namedFunctions(source);
-  const changesIn = ownChanges(smallChanges(source), named);
+  const changes = smallChanges(source);
+  const changesIn = ownChanges(changes, named);
   const functions = named.map(({ name, node }, index): FunctionFacts => {
     const { startIndex: start, endIndex: end } = node;
     const owner = classes.findLast((one) => one.start <= start && end <= one.end && one.end - one.start > end - start);
@@ -97,7 +100,7 @@ function readFacts(source: ParsedSource): FileFacts {
     ...rustTests(source),
     ...titledCalls(source),
   ].map(({ node, ...block }) => ({ ...block, start: node.startIndex, end: node.endIndex, names: namesOf(node) }));
-  return { functions, blocks, names: new Set(names.map(({ text }) => text)) };
+  return { functions, changes, blocks, names: new Set(names.map(({ text }) => text)) };
 }
 
 /** The changes of each function, with their indexes: each belongs to the innermost function around it. */

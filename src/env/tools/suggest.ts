@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { longestText } from '../suspects/fileFacts.js';
+import { fileFacts } from '../suspects/fileFacts.js';
 import type { Suspect } from '../suspects/rankSuspects.js';
-import { languageOf, parseSource } from '../tasks/injection/parsing.js';
-import { smallChanges, type SmallChange } from '../tasks/injection/repairs.js';
+import type { SmallChange } from '../tasks/injection/repairs.js';
 import { cutLine } from './normalize.js';
 import { splitLines } from './open.js';
 import { startTree } from './startTree.js';
@@ -40,24 +39,8 @@ export function suggestionsOf(
   { path, changes }: Pick<Suspect, 'path' | 'changes'>,
   text: string,
 ): readonly SmallChange[] {
-  const all = changesOf(path, text);
+  const all = fileFacts(path, text).changes;
   return changes.map((index) => all[index]);
-}
-
-/** Those of the last texts: a policy asks for the changes of one file again and again. */
-const kept = new Map<string, readonly SmallChange[]>();
-const keptTexts = 16;
-
-function changesOf(path: string, text: string): readonly SmallChange[] {
-  const language = languageOf(path);
-  if (language === null || text.length > longestText) return [];
-  const key = `${language} ${text}`;
-  const changes = kept.get(key) ?? smallChanges(parseSource(text, language));
-  kept.delete(key);
-  kept.set(key, changes);
-  const [oldest] = kept.keys();
-  if (kept.size > keptTexts && oldest !== undefined) kept.delete(oldest);
-  return changes;
 }
 
 /** Each line that has changes, with its number, and below it what each does, with the change's number behind it. */
