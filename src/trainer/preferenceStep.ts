@@ -16,7 +16,8 @@ import { meanOf, rolloutMetrics } from './algorithm/stepMetrics.js';
 import { learnedAlong } from './learnedAlong.js';
 import { optimizerOptions, updateCounts } from './learnerCalls.js';
 import type { LearnedStep } from './learnStep.js';
-import type { Learner, StepResult } from './model/policy.js';
+import { mismatchedSequences } from './mismatchedSequences.js';
+import type { Learner, StepResult, TrainingSequence } from './model/policy.js';
 import { checkActionMask } from './rollout/actionMask.js';
 import { learnedMasks, trainingSequence } from './rollout/nodes.js';
 import type { PreferenceStage } from './run/routeSettings.js';
@@ -55,19 +56,21 @@ export async function preferenceStep(
   const playable = groups.map((group) => group.map(rewardToCompare));
   const { lessons, pairs } = lessonsOf(groups, playable, stage);
   const sequences = lessons.map(trainingSequence);
+  const all = [...sequences, ...referencePointSequences(lessons, groups, playable, stage)];
   const referenceScores =
-    usesReference(stage) && lessons.length > 0 ? await referenceOf(reference).score(sequences, 1) : null;
+    usesReference(stage) && lessons.length > 0 ? await referenceOf(reference).score(all, 1) : null;
   const learningRate = stage.learningRate ?? settings.learningRate;
   const updates: StepResult[] = [];
   let first: { gradient: PreferenceGradient; scored: readonly ReferencedSequence[] } | null = null;
   for (let epoch = 0; epoch < (lessons.length === 0 ? 0 : stage.epochs); epoch++) {
-    const scores = await learner.score(sequences, 1);
-    const scored = sequences.map(({ actionMask }, index) => ({
+    const scores = await learner.score(all, 1);
+    const referenced = all.map(({ actionMask }, index) => ({
       actionMask,
       logprobs: scores[index].logprobs,
       referenceLogprobs: referenceScores?.[index].logprobs ?? new Float32Array(actionMask.length).fill(NaN),
     }));
-    const gradient = gradientOf(scored, lessons, pairs, stage);
+    const scored = referenced.slice(0, sequences.length);
+    const gradient = gradientOf(scored, referenced.slice(sequences.length), pairs, stage);
     first ??= { gradient, scored };
     await learner.accumulate(
       sequences,
@@ -124,6 +127,23 @@ function referenceOf(reference: Learner | null): Learner {
   return reference;
 }
 
+/**
+ * What KTO's reference point z_0, an estimate of KL(pi || pi_ref), is taken from. That is an expectation over what the policy itself
+ * would say: all that it has just played, and not only what came into a pair. What was recorded before others have said, or it has
+ * learned from it already; the paper and TRL, whose data is not the policy's either, take the answers behind prompts that they do
+ * not belong to. On the answers learned from z_0 would be what the loss itself moves.
+ */
+function referencePointSequences(
+  lessons: readonly Trajectory[],
+  groups: readonly (readonly Trajectory[])[],
+  rewards: readonly (readonly (number | null)[])[],
+  { method, recorded }: PreferenceStage,
+): readonly TrainingSequence[] {
+  if (method !== 'kto' || lessons.length === 0) return [];
+  if (recorded) return mismatchedSequences(lessons);
+  return groups.flatMap((group, index) => group.filter((_, i) => rewards[index][i] !== null).map(trainingSequence));
+}
+
 /** The pairs of each task, those of the largest difference first and at most as many as the stage takes, and who is in them. */
 function lessonsOf(
   groups: readonly (readonly Trajectory[])[],
@@ -145,13 +165,14 @@ function lessonsOf(
   };
 }
 
+/** @param apart what KTO's reference point is taken from */
 function gradientOf(
   scored: readonly ReferencedSequence[],
-  lessons: readonly Trajectory[],
+  apart: readonly ReferencedSequence[],
   pairs: readonly PreferencePair[],
   stage: PreferenceStage,
 ): PreferenceGradient {
-  if (stage.method === 'kto') return ktoGradient(scored, lessons, pairs, stage.beta ?? 0.1);
+  if (stage.method === 'kto') return ktoGradient(scored, ktoReferencePoint(apart), pairs, stage.beta ?? 0.1);
   const of = pairLoss(stage, pairs.length);
   const coefficients = scored.map(({ actionMask }) => new Float32Array(actionMask.length));
   const margins: number[] = [];
@@ -183,24 +204,15 @@ function pairLoss({ method, beta, margin: gamma }: PreferenceStage, pairs: numbe
   }
 }
 
-/**
- * KTO takes the good and the bad ones by themselves. Its reference point z_0 is KL(pi || pi_ref), estimated here from the
- * step's own rollouts, which the policy sampled itself; TRL, whose data is not the policy's, mismatches prompts and answers.
- */
+/** KTO takes the good and the bad ones by themselves. */
 function ktoGradient(
   scored: readonly ReferencedSequence[],
-  lessons: readonly Trajectory[],
+  referencePoint: number,
   pairs: readonly PreferencePair[],
   beta: number,
 ): PreferenceGradient {
   const good = new Set(pairs.map(({ chosen }) => chosen));
-  const options = {
-    beta,
-    referencePoint: ktoReferencePoint(scored),
-    desirableWeight: 1,
-    undesirableWeight: 1,
-    trajectories: lessons.length,
-  };
+  const options = { beta, referencePoint, desirableWeight: 1, undesirableWeight: 1, trajectories: scored.length };
   const found = scored.map((sequence, index) => ktoCoefficients(sequence, good.has(index), options));
   return {
     coefficients: found.map(({ coefficients }) => coefficients),

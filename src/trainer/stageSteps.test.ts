@@ -82,6 +82,10 @@ describe('a step of preference learning', () => {
     referenceLogprobs: Float32Array.from([0, 1], (t) => -1 - (name - t) / 4),
   });
   const pair = { chosen: sequence(0), rejected: sequence(1) };
+  const ktoOptions = (referencePoint: number, trajectories: number) => ({
+    ...{ beta: 0.3, desirableWeight: 1, undesirableWeight: 1 },
+    ...{ referencePoint, trajectories },
+  });
 
   it.each([
     ['dpo', dpoCoefficients(pair, { beta: 0.1, pairs: 1 })],
@@ -103,16 +107,79 @@ describe('a step of preference learning', () => {
   it('gives it those of KTO for good and bad ones, with the step as the reference point', async () => {
     const one = learner();
     await preferenceStep(one, reference(), groups(), stage('kto', { beta: 0.3 }), settings, 1);
-    const options = {
-      beta: 0.3,
-      referencePoint: ktoReferencePoint([pair.chosen, pair.rejected]),
-      desirableWeight: 1,
-      undesirableWeight: 1,
-      trajectories: 2,
-    };
+    const options = ktoOptions(ktoReferencePoint([pair.chosen, pair.rejected]), 2);
     close(one.slopes()[0], ktoCoefficients(pair.chosen, true, options).coefficients);
     close(one.slopes()[1], ktoCoefficients(pair.rejected, false, options).coefficients);
   });
+
+  it('takes that point from all that the step played, also what came into no pair', async () => {
+    const one = learner();
+    const played = [
+      [rollout(0, 2, 1), rollout(1, 2, 0), rollout(9, 2, 0.5)],
+      [rollout(8, 2, 1), rollout(7, 2, 1), rollout(6, 2, null)],
+    ];
+    await preferenceStep(one, reference(), played, stage('kto', { beta: 0.3, pairsPerTask: 1 }), settings, 1);
+    const referencePoint = ktoReferencePoint([0, 1, 9, 8, 7].map(sequence));
+    expect(referencePoint).toBeGreaterThan(ktoReferencePoint([pair.chosen, pair.rejected]));
+    expect(one.slopes()).toHaveLength(2);
+    close(one.slopes()[0], ktoCoefficients(pair.chosen, true, ktoOptions(referencePoint, 2)).coefficients);
+  });
+
+  it('takes it of recorded ones from their answers behind the prompts of other tasks', async () => {
+    const one = learner();
+    const recorded = [
+      [rollout(0, 2, 1), rollout(1, 2, 0)],
+      [rollout(6, 2, 1), rollout(7, 1, 0)].map((each) => ({ ...each, taskId: 'other' })),
+    ];
+    await preferenceStep(one, reference(), recorded, stage('kto', { beta: 0.3, recorded: true }), settings, 1);
+    // A scripted rollout is known by its prompt; the answers are two tokens, that of 7 is one.
+    const logratio = (prompt: number, tokens: number) =>
+      [0, 1].slice(0, tokens).reduce((sum, t) => sum - (prompt + t) / 8 + (prompt - t) / 4, 0);
+    const mismatched = (logratio(6, 2) + logratio(7, 2) + logratio(0, 2) + logratio(1, 1)) / 4;
+    const matched = (logratio(0, 2) + logratio(1, 2) + logratio(6, 2) + logratio(7, 1)) / 4;
+    expect(mismatched - matched).toBeGreaterThan(0.1);
+    close(one.slopes()[0], ktoCoefficients(sequence(0), true, ktoOptions(mismatched, 4)).coefficients);
+    close(one.slopes()[1], ktoCoefficients(sequence(1), false, ktoOptions(mismatched, 4)).coefficients);
+  });
+
+  it('holds recorded ones of one task alone against 0, and not against their own reward', async () => {
+    const one = learner();
+    const recorded = [[rollout(6, 2, 1), rollout(7, 2, 0)]];
+    await preferenceStep(one, reference(), recorded, stage('kto', { beta: 0.3, recorded: true }), settings, 1);
+    expect(ktoReferencePoint([6, 7].map(sequence))).toBeGreaterThan(0);
+    close(one.slopes()[0], ktoCoefficients(sequence(6), true, ktoOptions(0, 2)).coefficients);
+  });
+
+  it.each(['dpo', 'ipo', 'kto'] as const)(
+    'holds %s against the reference policy, whatever the sampler that recorded it had said',
+    async (method) => {
+      const recorded = [
+        [rollout(0, 2, 1), rollout(1, 2, 0)],
+        [rollout(6, 2, 1), rollout(7, 2, 0)].map((each) => ({ ...each, taskId: 'other' })),
+      ];
+      const byAnother = recorded.map((group) =>
+        group.map((each) => ({
+          ...each,
+          policyStep: 99,
+          nodes: each.nodes.map((node) => ({ ...node, logprobs: node.logprobs.map((logprob) => 5 * logprob - 3) })),
+        })),
+      );
+      const slopesOf = async (some: Trajectory[][], against: ScriptedLearner) => {
+        const one = learner();
+        const { learned } = await preferenceStep(one, against, some, stage(method, { recorded: true }), settings, 1);
+        for (const { trajectoryId, referenceLogprobs } of learned) {
+          const name = Number(trajectoryId.split('/').at(-1));
+          expect(referenceLogprobs.subarray(2)).toEqual(sequence(name).referenceLogprobs);
+        }
+        return one.slopes();
+      };
+      const slopes = await slopesOf(recorded, reference());
+      expect(await slopesOf(byAnother, reference())).toEqual(slopes);
+      const moved = learner();
+      await preferenceStep(moved, learner(), recorded, stage(method, { recorded: true }), settings, 1);
+      expect(moved.slopes()).not.toEqual(slopes);
+    },
+  );
 
   it('adds up what several pairs say of one rollout, the most different pairs first', async () => {
     const one = learner();

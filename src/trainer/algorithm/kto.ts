@@ -34,10 +34,10 @@ export function ktoCoefficients(
 }
 
 /**
- * z_0 of KTO: the mean of log pi/pi_ref over answers that belong to other tasks of the batch, at least 0; an estimate of
- * KL(pi || pi_ref). Exactly 0 without any.
+ * z_0 of KTO, an estimate of KL(pi || pi_ref): the mean of log pi/pi_ref, at least 0, over answers that the policy has just sampled,
+ * or, as in the paper's estimate, over recorded ones behind prompts of other tasks. Exactly 0 without any.
  */
-export function ktoReferencePoint(mismatched: readonly ReferencedSequence[]): number {
-  if (mismatched.length === 0) return 0;
-  return Math.max(0, mismatched.reduce((sum, each) => sum + sequenceLogratio(each), 0) / mismatched.length);
+export function ktoReferencePoint(answers: readonly ReferencedSequence[]): number {
+  if (answers.length === 0) return 0;
+  return Math.max(0, answers.reduce((sum, each) => sum + sequenceLogratio(each), 0) / answers.length);
 }

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { examineRun } from '../doctor/doctor.js';
+import { samplerLogprobs } from '../rollout/nodes.js';
 import { latestCheckpoint } from '../run/checkpoints.js';
 import { listRuns, type RunReader } from '../run/runReader.js';
 import type { RunEvent } from '../run/runRecord.js';
@@ -50,6 +51,24 @@ const start: BackgroundRuns['start'] = (more) => runs.start(more);
 const kill = (handle: TrainingHandle) => runs.kill(handle);
 const finalWeights = (run: RunReader, settings = world.settings) => finalWeightsOf(run, settings);
 
+/** What was recorded before is held against the weights that the stage began with, and not against those that had sampled it. */
+async function expectOfflineReference(run: RunReader, step: number): Promise<void> {
+  let [sampled, differing] = [0, 0];
+  for (const { id } of await run.headers()) {
+    const learned = await run.learned(id);
+    if (learned?.step !== step) continue;
+    // It is the stage's first step: the learner is still where it began.
+    expect(learned.referenceLogprobs).toEqual(learned.learnerLogprobs);
+    samplerLogprobs(await run.trajectory(id)).forEach((logprob, t) => {
+      if (Number.isNaN(logprob) || Number.isNaN(learned.referenceLogprobs[t])) return;
+      sampled++;
+      if (Math.abs(logprob - learned.referenceLogprobs[t]) > 1e-4) differing++;
+    });
+  }
+  expect(sampled).toBeGreaterThan(0);
+  expect(differing).toBeGreaterThan(0);
+}
+
 /** Exploration has forced tools on some turns, and what it gave them has no part in the loss. */
 async function expectForcedTurnsTeachNoOpening(run: RunReader): Promise<void> {
   let [forcedTokens, learnedBehind] = [0, 0];
@@ -93,6 +112,7 @@ describe('a training in the background', () => {
     const methods = ['rejection-sampling', 'dpo', 'policy-gradient', 'policy-gradient'];
     expect(steps.map(({ method }) => method)).toEqual(methods);
     expect(steps[1].metrics).toMatchObject({ 'updates/made': 1, 'rewards/accuracies': expect.any(Number) as number });
+    await expectOfflineReference(run, 2);
     // What was chosen and why is told before it is played.
     const plans = (await run.events()).filter((event) => event.type === 'plan');
     expect(plans.map(({ step, round, maxTurns }) => [step, round, maxTurns])).toEqual(

@@ -126,7 +126,7 @@ export function learnedMasks({ nodes, origin }: Pick<Trajectory, 'nodes' | 'orig
  * The trajectory's tokens for the learner, laid end to end up to its last sampled token: what follows cannot be learned
  * from. Where the trajectory branches, each branch is a sequence of its own.
  */
-export function trainingSequence(trajectory: Trajectory): TrainingSequence {
+export function trainingSequence(trajectory: Pick<Trajectory, 'nodes' | 'origin'>): TrainingSequence {
   const { nodes } = trajectory;
   const masks = learnedMasks(trajectory);
   const actionMask = concatenateBytes(masks);
