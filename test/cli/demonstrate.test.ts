@@ -89,6 +89,32 @@ describe.skipIf(!isSandboxed)('an episode that a person plays', () => {
     ]);
   });
 
+  it('is a demonstration and no evaluation, also where an evaluation’s episode is taken over', async () => {
+    const cli = ['eval', '--repo', repoRoot, '--policy', 'expert', '--task', taskId, '--record', '--json'];
+    const evaluate = async () =>
+      JSON.parse((await runCli(cli)).stdout) as { run: string; trajectoryIds: string[]; metrics: object };
+    const before = await evaluate();
+    const evaluation = openRun(stateFolder, before.run);
+    const recordOf = async () => ({ events: await evaluation.events(), headers: await evaluation.headers() });
+    const untouched = await recordOf();
+    expect(untouched.events.filter(({ type }) => type === 'evaluation')).toMatchObject([
+      { metrics: { episodes: 1, human_interventions: 0 } },
+    ]);
+    const [trajectoryId] = before.trajectoryIds;
+    const episode = await begin({ runId: before.run, trajectoryId, turn: 1 });
+    await episode.act('edit', mend, '');
+    const { end } = await episode.act('submit', {}, '');
+    await episode.close();
+    expect(end).toMatchObject({ run: 'demonstrations', grade: { resolved: true } });
+    const run = openRun(stateFolder, 'demonstrations');
+    const kept = await run.trajectory(end!.trajectory!);
+    expect(kept).toMatchObject({ kind: 'demonstration', origin: { policy: 'person', turn: 1 } });
+    expect((await run.headers()).map(({ kind }) => kind)).not.toContain('evaluation');
+    expect(await run.evaluations()).toEqual([]);
+    expect(await recordOf()).toEqual(untouched);
+    expect((await evaluate()).metrics).toMatchObject({ episodes: 1, human_interventions: 0 });
+  });
+
   it('is refused in one line where there is nothing to play', async () => {
     await expect(begin({ runId: 'run-1', trajectoryId: recorded, turn: 9 })).rejects.toThrow(/has 2 turns/);
     await expect(begin({ taskId: 'none' })).rejects.toThrow('There is no task "none".');

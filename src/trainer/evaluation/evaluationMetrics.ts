@@ -90,7 +90,8 @@ export function evaluationMetrics(
       'patch/untidy_lines': meanOf(patches.map(({ untidy }) => untidy)),
     }),
     'patch/none': graded.length === 0 ? 0 : graded.filter(({ patch }) => patch === '').length / graded.length,
-    // Episodes of an evaluation are played to their end without anybody stepping in.
+    // By what can be played and not by a count: no player of an evaluation is a person, none of its tools asks one, and an episode
+    // that somebody takes over becomes a demonstration of another run (demonstrate.test.ts).
     human_interventions: 0,
   };
 }
