@@ -18,9 +18,12 @@ export interface Generation {
 
 /**
  * Capacities are multiples of this. What is not filled is read at every step as the rest is, for which there is most of a step's time
- * beside the weights; so it is little, and everyone moves when the longest sequence has grown by so much.
+ * beside the weights; so it is little. But everyone moves when the capacity changes: it grows by more where sequences are long, and
+ * gives back only what is much.
  */
 const capacityStep = 32;
+const growth = 1 / 16;
+const spare = 1 / 4;
 
 /**
  * More rows are computed in several runs: from 17 on the CPU's kernels add up in another order, so that a request's last bits would
@@ -122,9 +125,11 @@ export class GeneratorBatch {
   /** Makes room for one more token of the longest sequence, and gives back what none needs. */
   private fitCapacity(): void {
     const longest = Math.max(...this.generations.map(({ sequence }) => sequence.tokens.length + 1));
-    const wanted = Math.ceil(longest / capacityStep) * capacityStep;
-    if (wanted === this.cache.capacity) return;
-    this.cache.resize(wanted);
+    const wanted = Math.ceil((longest * (1 + growth)) / capacityStep) * capacityStep;
+    const { capacity } = this.cache;
+    const isWellFilled = !this.fixedShape && longest <= capacity && wanted >= capacity * (1 - spare);
+    if (wanted === capacity || isWellFilled) return;
+    this.cache.resize(wanted, this.generations.length);
     this.pastBias = this.biases();
   }
 

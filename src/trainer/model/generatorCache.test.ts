@@ -64,14 +64,26 @@ test('keeps what it has through changes of its capacity, in its memory or in ano
   );
 });
 
-test('gives memory back, and takes no more for a few positions more', () => {
-  const cache = new KeyValueCache(config, rows, 1000);
-  cache.resize(1010);
+test('moves the rows in use alone', () => {
+  const cache = new KeyValueCache(config, rows, 40);
+  for (const row of upTo(rows)) fill(cache, row, upTo(40));
+  for (const capacity of [50, 45, 900]) {
+    cache.resize(capacity, 2);
+    for (const row of upTo(2)) expectMarks(cache, row, 40);
+  }
+  expect(() => expectMarks(cache, 2, 40)).toThrow();
+});
+
+test('gives memory back where an eighth would do, and takes no more for a few positions more', () => {
+  const cache = new KeyValueCache(config, rows, 2000);
+  cache.resize(2010);
   const { bytes } = cache;
-  cache.resize(1020);
+  cache.resize(2020);
+  expect(cache.bytes).toBe(bytes);
+  cache.resize(300);
   expect(cache.bytes).toBe(bytes);
   cache.resize(200);
-  expect(cache.bytes).toBe(bytes / 4);
+  expect(cache.bytes).toBe(bytes / 8);
 });
 
 test('copies a part of a row, from another cache and within itself', () => {

@@ -2,6 +2,8 @@ import type { LlamaConfig } from './llamaConfig.js';
 
 /** Memory is taken for multiples of so many positions, so that a growing cache is seldom moved out of it. */
 const roomStep = 256;
+/** It is given back where this much less would do. */
+const tooMuch = 8;
 
 /**
  * Keys and values of sequences, in memory of ours that a decoder is fed without copying. Of each layer, keys and values:
@@ -40,21 +42,21 @@ export class KeyValueCache {
     return 2 * layers * this.rows * kv * this.room * d * Float32Array.BYTES_PER_ELEMENT;
   }
 
-  /** Changes the capacity of all rows, which keep what they have from their start on, as far as it fits. */
-  resize(capacity: number): void {
+  /** Changes the capacity of all rows; the first `used` keep what they have from their start on, as far as it fits. */
+  resize(capacity: number, used = this.rows): void {
     if (capacity === this.held) return;
     const room = Math.ceil(capacity / roomStep) * roomStep;
-    const staysInPlace = capacity <= this.room && room * 2 > this.room;
-    const lines = this.rows * this.config.keyValueHeads;
-    const { headDim: d } = this.config;
+    const staysInPlace = capacity <= this.room && room * tooMuch > this.room;
+    const { headDim: d, keyValueHeads: kv } = this.config;
+    const [lines, usedLines] = [this.rows * kv, used * kv];
     const [from, to] = [this.held * d, capacity * d];
     const kept = Math.min(from, to);
     const move = (old: Float32Array): Float32Array => {
       const memory = staysInPlace ? new Float32Array(old.buffer) : new Float32Array(lines * room * d);
       const moved = memory.subarray(0, lines * to);
-      for (let i = 0; i < lines; i++) {
+      for (let i = 0; i < usedLines; i++) {
         // Those that move towards the end make room first.
-        const line = to > from ? lines - 1 - i : i;
+        const line = to > from ? usedLines - 1 - i : i;
         moved.set(old.subarray(line * from, line * from + kept), line * to);
       }
       return moved;

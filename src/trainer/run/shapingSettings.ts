@@ -19,7 +19,7 @@ export const shapingSchema = z.strictObject({
     ),
   repeatedCall: weight
     .default(0.05)
-    .describe('Of toolUse: what each call costs that was made before, with nothing changed since.'),
+    .describe('Of toolUse: what each call costs that was made before, with nothing changed since that could make another answer.'),
   unknownTool: weight.default(0.3).describe('Of toolUse: what each call of a tool that does not exist costs.'),
   length: z
     .enum(['none', 'linear', 'sigmoid'])

@@ -64,6 +64,15 @@ describe('the reward for the use of tools', () => {
     expect(sumOf([], '', 'turn-limit', 1)).toBe(-0.3);
     expect(sumOf([], '', 'turn-limit', 9)).toBe(-0.5);
   });
+
+  it('takes for a call about the tree at the start wherever it is made again', () => {
+    const choose = (number: number): Call => ['choose', { function: 1, number }, '3 passed, 1 failed\na'];
+    const list: Call = ['suggest', { function: 1 }, 'src/a.js, a (2 changes)'];
+    const once = sumOf([list, choose(1), choose(2), passing], '', 'turn-limit');
+    expect(once).toBe(0.3);
+    expect(sumOf([list, choose(1), choose(2), choose(1), passing], '', 'turn-limit')).toBe(0.25);
+    expect(sumOf([list, choose(1), list, choose(2), passing, choose(1), passing], '', 'turn-limit')).toBe(0.2);
+  });
 });
 
 const hunk = (path: string, start: number, lines: string[]) => {

@@ -1,9 +1,11 @@
 import type { RewardComponent } from '../../trajectory/grade.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
-import { hasChanged, playedCalls } from '../rollout/playedCalls.js';
+import { hasChanged, playedCalls, type PlayedCall } from '../rollout/playedCalls.js';
 import type { ShapingSettings } from '../run/shapingSettings.js';
 
 const reading = new Set(['open', 'search', 'suspects', 'suggest']);
+/** What these answer follows from the tree at the start, whatever was changed since. */
+const ofStartTree = new Set(['suspects', 'suggest', 'choose']);
 
 /**
  * How an episode used its tools (requirement R4), as a component in [-1, 1] whose weight is the cap:
@@ -12,7 +14,7 @@ const reading = new Set(['open', 'search', 'suspects', 'suggest']);
  *
  * kinds: of reading before the first change, changing, running the tests after a change and submitting, those that were done with
  * their own tool, each once, so that doing more of it is worth nothing. repeats: calls with the arguments of an earlier one and no
- * change since.
+ * change since that could make another answer.
  */
 export function toolUse(
   trajectory: Pick<Trajectory, 'nodes' | 'stopReason' | 'statistics'>,
@@ -28,14 +30,7 @@ export function toolUse(
     after.some(({ tool }) => tool === 'run_tests' || tool === 'choose'),
     trajectory.stopReason === 'submitted',
   ].filter(Boolean).length;
-  let repeats = 0;
-  let seen = new Set<string>();
-  for (const call of calls) {
-    const key = JSON.stringify([call.tool, call.arguments]);
-    if (hasChanged(call)) seen = new Set();
-    else if (seen.has(key)) repeats++;
-    else seen.add(key);
-  }
+  const repeats = countRepeats(calls);
   const unknown = trajectory.statistics.unknownTools;
   const sum = rightTool * kinds - repeatedCall * repeats - unknownTool * unknown;
   return {
@@ -43,4 +38,20 @@ export function toolUse(
     weight: cap,
     reason: `${kinds} of 4 kinds of work done with their tool, ${repeats} calls repeated, ${unknown} unknown tools`,
   };
+}
+
+function countRepeats(calls: readonly PlayedCall[]): number {
+  let repeats = 0;
+  const seenOfStartTree = new Set<string>();
+  let seen = new Set<string>();
+  for (const call of calls) {
+    if (hasChanged(call)) seen = new Set();
+    const answersSame = ofStartTree.has(call.tool);
+    if (hasChanged(call) && !answersSame) continue;
+    const known = answersSame ? seenOfStartTree : seen;
+    const key = JSON.stringify([call.tool, call.arguments]);
+    if (known.has(key)) repeats++;
+    known.add(key);
+  }
+  return repeats;
 }
