@@ -10,6 +10,7 @@ import { formatReward, type FormatCounters } from './reward/formatReward.js';
 import { changesSimilarity, formatErrorSimilarity, similarityReason, type Similarity } from './reward/similarity.js';
 import { testReward, testsOfReport, testsOfStartTree } from './reward/testReward.js';
 import { applyUnifiedDiff, FormatError } from './reward/unifiedPatch.js';
+import { TestLimits } from './testLimits.js';
 import { readTextFile, resolveInTree } from './tools/treeFiles.js';
 import type { TestReport } from './testing/testRunner.js';
 import type { RunMemory } from './workspace/runMemory.js';
@@ -19,7 +20,7 @@ export interface GradeOptions {
   /** Counters of the episode, for the format reward and the conduct; null where there was no episode. */
   readonly statistics: (FormatCounters & ObservedConduct) | null;
   readonly weights?: RewardWeights;
-  /** For the run of the tests. */
+  /** For the run of the tests; less, once a solved tree of the same test files showed how long they take. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   /** The caller has seen the start tree's tests give results: a run without them is then the patch's fault. */
@@ -119,18 +120,24 @@ function assemble(
   return { reward, resolved, fraction, components, tests: told, files: similarity.files };
 }
 
+/** Learned from trees that pass alone: a failing test may end long before what it waits for would. */
+const solvedLimits = new TestLimits(10_000);
+
 async function runGradedTests(
   environment: Environment,
   workspace: Workspace,
   task: Task,
   options: GradeOptions,
 ): Promise<Statuses> {
-  const report = await runTaskTests(workspace, task, options);
+  const files = task.whetstone.test_files;
+  const limited = { ...options, timeoutMs: solvedLimits.of(task, files, options.timeoutMs) };
+  const report = await runTaskTests(workspace, task, limited);
   if (report.outcome === 'completed') {
+    if (testReward(task, testsOfReport(report)).resolved) solvedLimits.learn(task, files, report);
     const messages = new Map(report.results.map(({ id, message }) => [id, message]));
     return { tests: testsOfReport(report), trouble: null, messages };
   }
-  if (!options.isMachineWell) await requireStartTree(environment, task, options);
+  if (!options.isMachineWell) await requireStartTree(environment, task, limited);
   const trouble = { 'timed-out': 'the tests timed out', crashed: 'the test run crashed', 'no-tests': 'no tests ran' };
   return { tests: testsOfReport(report), trouble: trouble[report.outcome] };
 }

@@ -1,15 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { fileOf, type Suspect } from '../suspects/rankSuspects.js';
+import { TestLimits } from '../testLimits.js';
 import { applySite } from '../tasks/injection/operator.js';
 import { mergeReports } from '../testing/mergeReports.js';
 import type { TestReport } from '../testing/testRunner.js';
 import { testHeadline } from './runTests.js';
 import { takeBack } from './startTree.js';
 import { describe, suggestionsOf, suspectAt } from './suggest.js';
-import { learnTestLimit, testLimit } from './testLimit.js';
 import { defineTool, type ToolContext } from './tool.js';
 import { resolveInTree, type Problem } from './treeFiles.js';
+
+const triedLimits = new TestLimits(3_000);
 
 export const choose = defineTool({
   name: 'choose',
@@ -37,8 +39,8 @@ async function testChange({ workspace, task, limits, signal }: ToolContext): Pro
   const files = task.whetstone.test_files;
   const [first, others] = [files.filter((file) => failing.has(file)), files.filter((file) => !failing.has(file))];
   if (first.length === 0) return workspace.runTests({ files, timeoutMs: limits.testTimeoutMs, signal });
-  const report = await workspace.runTests({ files: first, timeoutMs: testLimit(task, first, limits), signal });
-  learnTestLimit(task, first, report);
+  const report = await workspace.runTests({ files: first, timeoutMs: triedLimits.of(task, first, limits.testTimeoutMs), signal });
+  triedLimits.learn(task, first, report);
   const passes = report.outcome === 'completed' && report.results.every(({ status }) => status !== 'failed');
   if (!passes || others.length === 0) return report;
   return mergeReports([report, await workspace.runTests({ files: others, timeoutMs: limits.testTimeoutMs, signal })]);
