@@ -16,7 +16,7 @@ export { cleanUpAfterKilled } from '../trainer/background/processRecord.js';
 export { loraSchema } from '../trainer/run/learnerSettings.js';
 export { openRun } from '../trainer/run/runReader.js';
 export { loadRunTokenizer } from '../trainer/run/runTokenizer.js';
-export { loadSettings } from '../trainer/run/settings.js';
+export { loadSettings, loadTrainingSettings } from '../trainer/run/settings.js';
 export { gradeSchema } from '../trainer/run/trajectoryLine.js';
 export { trainLockHolder } from '../trainer/run/trainLockHolder.js';
 export { runCli } from './cliProcess.js';

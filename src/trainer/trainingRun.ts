@@ -199,9 +199,12 @@ export class TrainingRun {
       record.schedule('warm-start', say`The expert's episodes`, tasks.length + people.length),
       (id) => parts.reader.findTrajectory(id),
     );
+    const solved = successes(demonstrations);
+    if (solved.length === 0)
+      record.progress('warm-start', say`The expert solved no train task: nothing is learned from it`, 0, 0);
     const updates = warmStart(
       policy.learner,
-      successes(demonstrations),
+      solved,
       settings,
       await this.negativeExamples(tasks),
       weights.saved?.state.warmStartUpdates ?? 0,

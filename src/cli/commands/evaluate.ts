@@ -17,7 +17,7 @@ import { environmentArena } from '../../trainer/rollout/environmentArena.js';
 import { rememberedMetrics, testMemoryOf } from '../../trainer/rollout/testMemory.js';
 import { openRun } from '../../trainer/run/runReader.js';
 import type { Evaluation } from '../../trainer/run/runRecord.js';
-import { loadSettings, type Settings } from '../../trainer/run/settings.js';
+import { loadTrainingSettings, type Settings } from '../../trainer/run/settings.js';
 import { comparisonLines } from '../comparisonLines.js';
 import { interruptible } from '../interrupt.js';
 import {
@@ -131,7 +131,7 @@ async function evaluateCommand(options: EvaluateOptions, signal: AbortSignal): P
   const other = options.policy === undefined ? null : otherPlayer(options.policy, options.policyModel, all);
   // An adapter that is only played becomes part of its model, whose matrices are float32 then.
   const [lora, precision] = [{ rank: 0 }, 'float32'] as const;
-  const settings = await loadSettings(repoRoot, {
+  const settings = await loadTrainingSettings(repoRoot, {
     ...playingSettings(options),
     ...judgeSection(options),
     model,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { bubblewrapProblem } from '../../env/sandbox/bubblewrap.js';
-import { loadSettings, type SettingsInput } from '../../trainer/run/settings.js';
+import { loadTrainingSettings } from '../../trainer/run/settings.js';
 import { unpackBundledRepository } from '../bundledRepository.js';
 import { interruptible } from '../interrupt.js';
 import { filled, jsonOption, wholeNumber, type AddCommand } from '../options.js';
@@ -12,20 +12,6 @@ interface QuickstartOptions {
   readonly steps?: number;
   readonly json?: boolean;
 }
-
-/**
- * Sized for ten minutes on two cores. Similarity does not count: where no rollout of a group mends the bug, their wrong changes
- * differ in it by chance, and that would be all that the group teaches.
- */
-const quickstartSettings: SettingsInput = {
-  steps: 6,
-  tasksPerStep: 4,
-  groupSize: 6,
-  maxTurns: 12,
-  learningRate: 5e-4,
-  reward: { similarity: 0 },
-  curriculum: { order: 'adaptive' },
-};
 
 export const addQuickstartCommand: AddCommand = (program) => {
   program
@@ -48,10 +34,9 @@ async function quickstart(options: QuickstartOptions, signal: AbortSignal): Prom
     );
   }
   const sandbox = problem === null ? 'bubblewrap' : 'unconfined';
-  const settings = await loadSettings(folder, {
-    ...quickstartSettings,
+  const settings = await loadTrainingSettings(folder, {
     sandbox,
-    steps: options.steps ?? quickstartSettings.steps,
+    steps: options.steps,
   });
   const run = await runTraining(folder, settings, undefined, signal);
   if (options.json) return printJson(await summaryOf(run));

@@ -7,7 +7,7 @@ import { compareEvaluations } from '../../trainer/evaluation/compareEvaluations.
 import { comparisonLines } from '../comparisonLines.js';
 import { listRuns, openRun, type RunReader } from '../../trainer/run/runReader.js';
 import { algorithmSchema } from '../../trainer/run/algorithmSettings.js';
-import { loadSettings, settingsSchema, type Settings, type SettingsInput } from '../../trainer/run/settings.js';
+import { loadTrainingSettings, settingsSchema, type Settings, type SettingsInput } from '../../trainer/run/settings.js';
 import { projections, type Projection } from '../../trainer/model/lora.js';
 import { precisions } from '../../trainer/model/precision.js';
 import { optimizerSchema, type OptimizerSettings } from '../../trainer/run/learnerSettings.js';
@@ -153,7 +153,7 @@ export const addTrainCommand: AddCommand = (program) => {
 async function train(options: TrainOptions, signal: AbortSignal): Promise<void> {
   const { json, resume } = options;
   const { repoRoot, stateFolder } = await locateState(options);
-  const settings = await loadSettings(repoRoot, chosenSettings(options));
+  const settings = await loadTrainingSettings(repoRoot, chosenSettings(options));
   if (options.dryRun) return showOutlook({ repoRoot, stateFolder }, settings, json);
   const runId = resume === undefined ? undefined : await resumable(stateFolder, resume);
   const changes = runId === undefined ? undefined : chosenChanges(options);

@@ -39,7 +39,11 @@ async function testChange({ workspace, task, limits, signal }: ToolContext): Pro
   const files = task.whetstone.test_files;
   const [first, others] = [files.filter((file) => failing.has(file)), files.filter((file) => !failing.has(file))];
   if (first.length === 0) return workspace.runTests({ files, timeoutMs: limits.testTimeoutMs, signal });
-  const report = await workspace.runTests({ files: first, timeoutMs: triedLimits.of(task, first, limits.testTimeoutMs), signal });
+  const report = await workspace.runTests({
+    files: first,
+    timeoutMs: triedLimits.of(task, first, limits.testTimeoutMs),
+    signal,
+  });
   triedLimits.learn(task, first, report);
   const passes = report.outcome === 'completed' && report.results.every(({ status }) => status !== 'failed');
   if (!passes || others.length === 0) return report;

@@ -18,8 +18,10 @@ export async function pickTraining(
   context: Context,
   repository: Repository,
 ): Promise<Pick<Settings, 'model' | 'lora' | 'device'> | undefined> {
-  const { loadSettings, loraSchema, measuredDevicesSchema, runCli, trainingOutlook } = await import('../engine.js');
-  const settings = await loadSettings(repository.root, chosenSettings(vscode.Uri.file(repository.root)));
+  const { loadTrainingSettings, loraSchema, measuredDevicesSchema, runCli, trainingOutlook } =
+    await import('../engine.js');
+  const chosen = chosenSettings(vscode.Uri.file(repository.root));
+  const settings = await loadTrainingSettings(repository.root, chosen);
   const request = { cli: context.cli, repoRoot: repository.root, args: ['devices', '--json'] };
   const { devices } = await withCancellableProgress(t('Measuring the devices'), context.lifetime, (signal) =>
     runCli(request, measuredDevicesSchema, signal),
@@ -28,7 +30,9 @@ export async function pickTraining(
     gflops === null || decodedGigabytes === null ? [] : [{ name, gflops, decodedGigabytes }],
   );
   const places = { repoRoot: repository.root, stateFolder: repository.stateFolder };
-  const outlookOf: OutlookOf = (changed) => trainingOutlook(places, { ...settings, ...changed }, measured);
+  // Each model has defaults of its own.
+  const outlookOf: OutlookOf = async (changed) =>
+    trainingOutlook(places, await loadTrainingSettings(repository.root, { ...chosen, ...changed }), measured);
 
   const model = await pickModel(context, repository, settings, outlookOf);
   if (model === undefined) return undefined;

@@ -41,9 +41,9 @@ export class Trainings implements vscode.Disposable {
    * @param overrides of the settings, for this training alone
    */
   async start(repository: Repository, resume?: string, overrides: SettingsInput = {}): Promise<void> {
-    const { loadSettings, startTraining } = await import('../engine.js');
+    const { loadTrainingSettings, startTraining } = await import('../engine.js');
     const chosen = { ...chosenSettings(vscode.Uri.file(repository.root)), ...overrides };
-    const settings = await loadSettings(repository.root, chosen);
+    const settings = await loadTrainingSettings(repository.root, chosen);
     const handle = await withCancellableProgress(
       t('Starting training on {0}', repository.name),
       this.lifetime,

@@ -42,10 +42,14 @@ const changes = new Set(['choose', 'edit', 'apply_patch']);
 export const hasChanged = ({ tool, went }: PlayedCall) => changes.has(tool) && went;
 
 const testing = new Set(['run_tests', 'choose']);
+
+/** Whether the tool runs tests. */
+export const isTesting = (tool: string) => testing.has(tool);
+
 const counts = /^(\d+) passed, (\d+) failed/;
 
 /** How many tests passed and failed by a call's answer; null where it ran none, or they gave no results. */
 export function testCounts({ tool, answer }: PlayedCall): { readonly passed: number; readonly failed: number } | null {
-  const found = testing.has(tool) ? counts.exec(answer) : null;
+  const found = isTesting(tool) ? counts.exec(answer) : null;
   return found && { passed: Number(found[1]), failed: Number(found[2]) };
 }

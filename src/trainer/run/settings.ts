@@ -10,6 +10,7 @@ import { providers } from '../graph/provider.js';
 import { toolFormatNames } from '../text/toolFormats/toolFormat.js';
 import { algorithmSchema } from './algorithmSettings.js';
 import { judgeSchema } from './judgeSettings.js';
+import { withEmbeddedDefaults } from './embeddedSettings.js';
 import { activationMemorySchema, loraSchema, optimizerSchema, precisionSchema } from './learnerSettings.js';
 import {
   asynchronySchema,
@@ -31,7 +32,7 @@ export const settingsSchema = z.strictObject({
     .min(1)
     .default('embedded')
     .describe(
-      'The policy: `embedded`, a folder in Hugging Face layout or a GGUF file (relative to the repository), or a name on the hub: `owner/name`, `owner/name@revision`, `owner/name:file.gguf`.',
+      'The policy: `embedded`, a folder in Hugging Face layout or a GGUF file (relative to the repository), or a name on the hub: `owner/name`, `owner/name@revision`, `owner/name:file.gguf`. A training of the embedded policy has defaults of its own (docs/training.md).',
     ),
   device: z
     .enum(['auto', ...providers])
@@ -253,6 +254,17 @@ export function settingsJsonSchema(): object {
  * (undefined values do not count). Throws bad-input naming the file and the key.
  */
 export async function loadSettings(repoRoot: string, overrides: SettingsInput = {}): Promise<Settings> {
+  return check(await chosenSettings(repoRoot, overrides), '');
+}
+
+/** The same for a training, and for what is compared with one: the embedded policy has defaults of its own (embeddedSettings.ts). */
+export async function loadTrainingSettings(repoRoot: string, overrides: SettingsInput = {}): Promise<Settings> {
+  const chosen = await chosenSettings(repoRoot, overrides);
+  return check(check(chosen, '').model === 'embedded' ? withEmbeddedDefaults(chosen) : chosen, '');
+}
+
+/** What the file says, overridden. Throws as `loadSettings` does where the file alone is wrong. */
+async function chosenSettings(repoRoot: string, overrides: SettingsInput): Promise<SettingsInput> {
   const file = path.join(repoRoot, settingsFileName);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}';
@@ -282,10 +294,13 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
       'Take it out of the file; choose it yourself with `--sandbox unconfined` where you trust the repository.',
     );
   }
-  const sections = Object.fromEntries(
-    sectionNames.map((name) => [name, { ...(fromFile[name] as object | undefined), ...given(overrides[name]) }]),
-  );
-  return check({ ...fromFile, ...given(overrides), ...sections }, '');
+  return merged(fromFile, overrides);
+}
+
+/** The second over the first: of a section, too, what the first alone says stays. */
+function merged(below: SettingsInput, above: SettingsInput): SettingsInput {
+  const sections = sectionNames.map((name) => [name, { ...below[name], ...given(above[name]) }]);
+  return { ...below, ...given(above), ...Object.fromEntries(sections) };
 }
 
 /** Settings that hold settings: a flag for one of them leaves the others of its section to the file. */

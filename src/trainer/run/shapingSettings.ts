@@ -19,7 +19,12 @@ export const shapingSchema = z.strictObject({
     ),
   repeatedCall: weight
     .default(0.05)
-    .describe('Of toolUse: what each call costs that was made before, with nothing changed since that could make another answer.'),
+    .describe(
+      'Of toolUse: what each call costs that was made before, with nothing changed since that could make another answer.',
+    ),
+  givenUp: weight
+    .default(0)
+    .describe('Of toolUse: what it costs to submit though the tests, when they ran last, did not all pass.'),
   unknownTool: weight.default(0.3).describe('Of toolUse: what each call of a tool that does not exist costs.'),
   length: z
     .enum(['none', 'linear', 'sigmoid'])

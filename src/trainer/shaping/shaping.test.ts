@@ -65,6 +65,19 @@ describe('the reward for the use of tools', () => {
     expect(sumOf([], '', 'turn-limit', 9)).toBe(-0.5);
   });
 
+  it('takes for a submission while tests fail, where that costs', () => {
+    const strict = shaping({ toolUse: 0.5, rightTool: 0, givenUp: 0.4 });
+    const timedOut: Call = ['choose', { function: 1, number: 1 }, 'The tests timed out.\na'];
+    const scored = (...given: Parameters<typeof episode>) => toolUse(episode(...given), strict);
+    expect(scored([open, edit, failing]).score).toBe(-0.8);
+    expect(scored([passing, edit, timedOut]).score).toBe(-0.8);
+    expect(scored([failing, edit, passing]).score).toBe(0);
+    expect(scored([open, edit]).score).toBe(0);
+    expect(scored([open, edit, failing], '', 'turn-limit').score).toBe(0);
+    expect(scored([open, edit, failing]).reason).toMatch('submitted while tests failed');
+    expect(sumOf([open, edit, failing])).toBe(0.4);
+  });
+
   it('takes for a call about the tree at the start wherever it is made again', () => {
     const choose = (number: number): Call => ['choose', { function: 1, number }, '3 passed, 1 failed\na'];
     const list: Call = ['suggest', { function: 1 }, 'src/a.js, a (2 changes)'];

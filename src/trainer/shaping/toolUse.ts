@@ -1,6 +1,6 @@
 import type { RewardComponent } from '../../trajectory/grade.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
-import { hasChanged, playedCalls, type PlayedCall } from '../rollout/playedCalls.js';
+import { hasChanged, playedCalls, isTesting, testCounts, type PlayedCall } from '../rollout/playedCalls.js';
 import type { ShapingSettings } from '../run/shapingSettings.js';
 
 const reading = new Set(['open', 'search', 'suspects', 'suggest']);
@@ -10,15 +10,16 @@ const ofStartTree = new Set(['suspects', 'suggest', 'choose']);
 /**
  * How an episode used its tools (requirement R4), as a component in [-1, 1] whose weight is the cap:
  *
- *   score = clamp((rightTool * kinds - repeatedCall * repeats - unknownTool * unknown) / cap, -1, 1)
+ *   score = clamp((rightTool * kinds - repeatedCall * repeats - unknownTool * unknown - givenUp * isGivenUp) / cap, -1, 1)
  *
  * kinds: of reading before the first change, changing, running the tests after a change and submitting, those that were done with
  * their own tool, each once, so that doing more of it is worth nothing. repeats: calls with the arguments of an earlier one and no
- * change since that could make another answer.
+ * change since that could make another answer. isGivenUp: 1 where the policy submitted though the tests, when it ran them last, did
+ * not all pass; without a cost of that, fewer calls are the easiest way to fewer repeated ones.
  */
 export function toolUse(
   trajectory: Pick<Trajectory, 'nodes' | 'stopReason' | 'statistics'>,
-  { toolUse: cap, rightTool, repeatedCall, unknownTool }: ShapingSettings,
+  { toolUse: cap, rightTool, repeatedCall, unknownTool, givenUp }: ShapingSettings,
 ): RewardComponent {
   const calls = playedCalls(trajectory);
   const firstChange = calls.findIndex(hasChanged);
@@ -27,16 +28,17 @@ export function toolUse(
   const kinds = [
     before.some(({ tool, went }) => reading.has(tool) && went),
     firstChange >= 0,
-    after.some(({ tool }) => tool === 'run_tests' || tool === 'choose'),
+    after.some(({ tool }) => isTesting(tool)),
     trajectory.stopReason === 'submitted',
   ].filter(Boolean).length;
   const repeats = countRepeats(calls);
   const unknown = trajectory.statistics.unknownTools;
-  const sum = rightTool * kinds - repeatedCall * repeats - unknownTool * unknown;
+  const gaveUp = trajectory.stopReason === 'submitted' && hasFailedLast(calls);
+  const sum = rightTool * kinds - repeatedCall * repeats - unknownTool * unknown - (gaveUp ? givenUp : 0);
   return {
     score: Math.max(-1, Math.min(1, sum / cap)),
     weight: cap,
-    reason: `${kinds} of 4 kinds of work done with their tool, ${repeats} calls repeated, ${unknown} unknown tools`,
+    reason: `${kinds} of 4 kinds of work done with their tool, ${repeats} calls repeated, ${unknown} unknown tools${gaveUp ? ', submitted while tests failed' : ''}`,
   };
 }
 
@@ -54,4 +56,9 @@ function countRepeats(calls: readonly PlayedCall[]): number {
     known.add(key);
   }
   return repeats;
+}
+
+function hasFailedLast(calls: readonly PlayedCall[]): boolean {
+  const last = calls.findLast(({ tool }) => isTesting(tool));
+  return last !== undefined && testCounts(last)?.failed !== 0;
 }

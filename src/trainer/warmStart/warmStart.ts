@@ -1,5 +1,5 @@
 import { seededOrder } from '../../env/tasks/seededOrder.js';
-import { badInput, failed } from '../../trajectory/errors.js';
+import { failed } from '../../trajectory/errors.js';
 import { say } from '../../trajectory/said.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
 import { sampledTokens } from '../algorithm/policyGradient.js';
@@ -41,8 +41,8 @@ interface Lesson extends TrainingSequence {
 /**
  * Supervised learning from demonstrations: `settings.warmStartEpochs` passes in an order of the seed, with a learning rate
  * that rises over the first tenth of the updates and then falls to a tenth in a straight line. Negative examples are mixed
- * in and made less likely (unlikelihood.ts). Throws bad-input where there is nothing to learn from, and `failed` where the
- * gradient is no longer finite.
+ * in and made less likely (unlikelihood.ts). Without demonstrations nothing is learned. Throws `failed` where the gradient is no
+ * longer finite.
  * @param done updates that the learner has behind it already
  */
 export async function* warmStart(
@@ -54,12 +54,7 @@ export async function* warmStart(
 ): AsyncGenerator<WarmStartUpdate> {
   const problems = [...demonstrations, ...negatives].flatMap(checkActionMask);
   if (problems.length > 0) throw new Error(`internal: action mask: ${problems[0]}`);
-  if (demonstrations.length === 0) {
-    throw badInput(
-      "The warm start has nothing to learn from: no expert's episode of the train tasks succeeded.",
-      'Leave it out with `--warm-start-epochs 0`.',
-    );
-  }
+  if (demonstrations.length === 0) return;
   const batches = Array.from({ length: settings.warmStartEpochs }, (_, epoch) =>
     batchesOf(demonstrations, negatives, deriveSeed(settings.seed, 'warm-start', epoch)),
   ).flat();
