@@ -10,7 +10,7 @@ import { providers } from '../graph/provider.js';
 import { toolFormatNames } from '../text/toolFormats/toolFormat.js';
 import { algorithmSchema } from './algorithmSettings.js';
 import { judgeSchema } from './judgeSettings.js';
-import { withEmbeddedDefaults } from './embeddedSettings.js';
+import { embeddedDefaults } from './embeddedSettings.js';
 import { activationMemorySchema, loraSchema, optimizerSchema, precisionSchema } from './learnerSettings.js';
 import {
   asynchronySchema,
@@ -261,6 +261,19 @@ export async function loadSettings(repoRoot: string, overrides: SettingsInput = 
 export async function loadTrainingSettings(repoRoot: string, overrides: SettingsInput = {}): Promise<Settings> {
   const chosen = await chosenSettings(repoRoot, overrides);
   return check(check(chosen, '').model === 'embedded' ? withEmbeddedDefaults(chosen) : chosen, '');
+}
+
+/** Fills in what was not chosen: a section of which something was, and what others decide, is as everywhere. */
+function withEmbeddedDefaults(chosen: SettingsInput): SettingsInput {
+  const isOpen = (name: keyof typeof embeddedDefaults) => {
+    if (name === 'steps' && (chosen.stages?.length ?? 0) > 0) return false;
+    if (name === 'shaping' && chosen.judge?.url !== undefined) return false;
+    const value = chosen[name];
+    return value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
+  };
+  const names = Object.keys(embeddedDefaults) as (keyof typeof embeddedDefaults)[];
+  const filledIn = names.filter(isOpen).map((name) => [name, embeddedDefaults[name]]);
+  return { ...chosen, ...Object.fromEntries(filledIn) };
 }
 
 /** What the file says, overridden. Throws as `loadSettings` does where the file alone is wrong. */
