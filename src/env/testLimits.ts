@@ -15,8 +15,8 @@ export class TestLimits {
   constructor(private readonly leastMs: number) {}
 
   /**
-   * Milliseconds: at most `mostMs`, and that until a run came to its end. The limit stays what that one made it, since what is
-   * remembered of a run depends on its limit.
+   * Milliseconds: at most `mostMs`, and that until a run came to its end. The limit stays what that one made it, so that equal trees
+   * are given equal time.
    */
   of(task: Pick<Task, 'repo'>, files: readonly string[], mostMs: number): number {
     return Math.min(mostMs, this.limits.get(keyOf(task, files)) ?? Infinity);

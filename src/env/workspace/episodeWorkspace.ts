@@ -164,8 +164,7 @@ export class EpisodeWorkspace implements Workspace {
         detected.runner.command(detected, chosen, resultsTarget),
       ]);
     const { repoRoot, dependencies } = this.parts;
-    const timeoutMs = options.timeoutMs ?? defaultTestTimeoutMs;
-    return [await this.parts.template(), repoRoot, dependencies, this.sandbox, timeoutMs, files, commands];
+    return [await this.parts.template(), repoRoot, dependencies, this.sandbox, files, commands];
   }
 
   /** Does something of its earlier runs lie outside of the tree, where later ones find it? */

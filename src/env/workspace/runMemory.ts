@@ -6,7 +6,7 @@ export type RunPurpose = 'shown' | 'graded';
 
 /** What decides a run of tests, as digests. */
 export interface RunKey {
-  /** The start tree, the tests that run, their command, the time limit, the sandbox. */
+  /** The start tree, the tests that run, their command, the sandbox; not the time limit, since what is kept was completed. */
   readonly suite: string;
   /** All in which the tree differs from its start tree. */
   readonly tree: string;
