@@ -37,6 +37,13 @@ describe('a training of the embedded policy', () => {
     expect(settings.reward.similarity).toBe(0);
   });
 
+  it('takes weights of the reward that leave no room for shaping', async () => {
+    await write({ reward: { tests: 0.5 } });
+    const { reward, shaping } = await loadTrainingSettings(root);
+    expect(reward).toEqual(settingsSchema.parse({ reward: { tests: 0.5 } }).reward);
+    expect(shaping.toolUse).toBe(0);
+  });
+
   it('leaves the number of steps to stages, and the weights to a judge beside them', async () => {
     await write({});
     const judged = await loadTrainingSettings(root, {

@@ -254,20 +254,21 @@ export function settingsJsonSchema(): object {
  * (undefined values do not count). Throws bad-input naming the file and the key.
  */
 export async function loadSettings(repoRoot: string, overrides: SettingsInput = {}): Promise<Settings> {
-  return check(await chosenSettings(repoRoot, overrides), '');
+  return check(await fromFileAndFlags(repoRoot, overrides), '');
 }
 
 /** The same for a training, and for what is compared with one: the embedded policy has defaults of its own (embeddedSettings.ts). */
 export async function loadTrainingSettings(repoRoot: string, overrides: SettingsInput = {}): Promise<Settings> {
-  const chosen = await chosenSettings(repoRoot, overrides);
+  const chosen = await fromFileAndFlags(repoRoot, overrides);
   return check(check(chosen, '').model === 'embedded' ? withEmbeddedDefaults(chosen) : chosen, '');
 }
 
 /** Fills in what was not chosen: a section of which something was, and what others decide, is as everywhere. */
 function withEmbeddedDefaults(chosen: SettingsInput): SettingsInput {
-  const isOpen = (name: keyof typeof embeddedDefaults) => {
+  const isOpen = (name: keyof typeof embeddedDefaults): boolean => {
     if (name === 'steps' && (chosen.stages?.length ?? 0) > 0) return false;
-    if (name === 'shaping' && chosen.judge?.url !== undefined) return false;
+    // Its weights must leave the tests half of all that others weigh.
+    if (name === 'shaping' && (chosen.judge?.url !== undefined || !isOpen('reward'))) return false;
     const value = chosen[name];
     return value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
   };
@@ -277,7 +278,7 @@ function withEmbeddedDefaults(chosen: SettingsInput): SettingsInput {
 }
 
 /** What the file says, overridden. Throws as `loadSettings` does where the file alone is wrong. */
-async function chosenSettings(repoRoot: string, overrides: SettingsInput): Promise<SettingsInput> {
+async function fromFileAndFlags(repoRoot: string, overrides: SettingsInput): Promise<SettingsInput> {
   const file = path.join(repoRoot, settingsFileName);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}';

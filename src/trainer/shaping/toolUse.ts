@@ -1,6 +1,6 @@
 import type { RewardComponent } from '../../trajectory/grade.js';
 import type { Trajectory } from '../../trajectory/trajectory.js';
-import { hasChanged, playedCalls, isTesting, testCounts, type PlayedCall } from '../rollout/playedCalls.js';
+import { hasChanged, isTesting, playedCalls, testCounts, type PlayedCall } from '../rollout/playedCalls.js';
 import type { ShapingSettings } from '../run/shapingSettings.js';
 
 const reading = new Set(['open', 'search', 'suspects', 'suggest']);
