@@ -311,6 +311,22 @@ describe('suspects, suggest and choose', () => {
     expect(runs.slice(1)).toEqual([[file], [other]]);
   });
 
+  it('wait for a change that loops no longer than a run took in which some test passed', async () => {
+    const given: (number | undefined)[] = [];
+    const environment = await folderEnvironment(files, (_root, _files, timeoutMs) => {
+      given.push(timeoutMs);
+      const status = given.length === 1 ? 'failed' : 'passed';
+      return Promise.resolve({
+        durationMs: 700,
+        results: [{ id: `${file} > low`, file, name: 'low', status, message: '' }],
+      });
+    });
+    environments.push(environment);
+    const episode = await startEpisode(environment, task({ repo: 'loops' }), { ...limits, testTimeoutMs: 60_000 });
+    for (const number of [1, 2, 3]) await observe(episode, 'choose', { function: 1, number });
+    expect(given).toEqual([60_000, 60_000, 7000]);
+  });
+
   it('say what is there where they cannot, and then touch nothing and run nothing', async () => {
     const episode = await playTask(() => Promise.reject(new Error('internal: no tests are run here')));
     await observe(episode, 'edit', { path: 'src/other.js', old: '> 1', new: '> 2' });

@@ -53,7 +53,7 @@ export function turn(...calls: [name: string, args: Record<string, unknown>][]):
   return { role: 'assistant', content: '', toolCalls, raw: '' };
 }
 
-export type FakeTests = (root: string, files: readonly string[]) => Promise<Partial<TestReport>>;
+export type FakeTests = (root: string, files: readonly string[], timeoutMs?: number) => Promise<Partial<TestReport>>;
 
 /** Test files are those under `test/`. */
 export async function folderEnvironment(
@@ -105,7 +105,7 @@ function folderWorkspace(root: string, files: Readonly<Record<string, string>>, 
         });
       }),
     async runTests(options) {
-      const report = await runTests(root, options?.files ?? []);
+      const report = await runTests(root, options?.files ?? [], options?.timeoutMs);
       return { outcome: 'completed', results: [], output: '', durationMs: 1, ...report };
     },
     async changes() {

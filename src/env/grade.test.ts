@@ -100,6 +100,18 @@ describe('grading', () => {
     expect(grade.components.tests).toMatchObject({ score: 0, reason: expect.stringMatching(/timed out/) as string });
   });
 
+  it('waits ten times as long as a solved tree of the same test files took, and not for what one that fails took', async () => {
+    const given: (number | undefined)[] = [];
+    const environment = await open(async (root, files, timeoutMs) => {
+      given.push(timeoutMs);
+      return { ...(await runTests(root, files)), durationMs: 2000 };
+    });
+    const slow = { ...task, repo: 'slow' };
+    for (const after of ['// wrong\n', '// wrong\n', FIXED, FIXED])
+      await gradeChanges(environment, slow, change(after), { ...options, timeoutMs: 60_000 });
+    expect(given).toEqual([60_000, 60_000, 60_000, 20_000]);
+  });
+
   it('blames the machine where the start tree gives no results either, and leaves no tree behind', async () => {
     const environment = await open(() => Promise.resolve({ outcome: 'crashed' }));
     await expect(gradeChanges(environment, task, change('x\n'), options)).rejects.toMatchObject({
